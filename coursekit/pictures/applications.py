@@ -1,14 +1,17 @@
 """Figures of notebook 10. Each draws values that the notebook has computed, and states them in its alt text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from coursekit.application_runs import MAX_LEN, Scores
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
+from coursekit.sliders import interact
 
 LOOKS = {
     "baseline": (GREY, "s"),
@@ -49,6 +52,8 @@ def three_heads(tokens: Sequence[str], parameters: Mapping[str, int], encoder: i
         alt=f"Three heads on the same sequence of {n} vectors: one label from all of them; a tag for each; a start and an end score for each. "
         f"Parameters of the heads: {counts}; of the encoder: {encoder:,}.",
     )
+    largest = max(parameters.values())
+    print(f"encoder: {encoder:,} parameters; largest head: {largest:,} ({largest / encoder:.3%})")
 
 
 def accuracy_by_phenomenon(found: Mapping[str, Mapping[str, tuple[float, float, float]]]) -> None:
@@ -187,6 +192,33 @@ def triangle(
     ))  # fmt: skip
 
 
+def question_triangle(
+    id: str, questions: pd.DataFrame, scores_of: Callable[[str], Scores], best_span: Callable
+) -> None:
+    """The triangle of the text that belongs to one question, with the student's best span."""
+    start, end, context, offsets = scores_of(id)
+    first, last, _ = best_span(start, end, context, MAX_LEN)
+    places = context.nonzero()[:, 0]
+    skip, table = places[0].item(), start[places][:, None] + end[places]
+    band = torch.ones_like(table).triu().tril(MAX_LEN - 1).bool()
+    text, title = questions.loc[id, "context"], questions.loc[id, "question"]
+    tokens = [text[slice(*offsets[place])] for place in places.tolist()]
+    alone = start[places].argmax().item(), end[places].argmax().item()
+    none = (start[0] + end[0]).item()
+    triangle(table, band, tokens, (first - skip, last - skip), alone, none, title)
+
+
+def triangle_slider(
+    first: str, questions: pd.DataFrame, scores_of: Callable[[str], Scores], best_span: Callable
+) -> None:
+    """A slider over the questions, from the first id, above the triangle of the chosen one."""
+    from ipywidgets import IntSlider
+
+    ids = questions.index
+    slider = IntSlider(value=ids.get_loc(first), max=len(ids) - 1, continuous_update=False)
+    interact(lambda number: question_triangle(ids[number], questions, scores_of, best_span), number=slider)
+
+
 def thresholds(margins: np.ndarray, f1: np.ndarray, answerable: np.ndarray, chosen: float) -> None:
     """The score at each threshold: nearly all questions are answered on the left, none on the right."""
     candidates = np.sort(margins)
@@ -218,8 +250,22 @@ def thresholds(margins: np.ndarray, f1: np.ndarray, answerable: np.ndarray, chos
     )
 
 
-def decision(leaves: pd.DataFrame) -> None:
-    """A decision tree from left to right: which model for which task; the leaves show the scores measured here."""
+def decision(measured: Mapping[str, tuple[float, float]]) -> None:
+    """A decision tree from left to right: which model for which task; the leaves show the scores measured here.
+
+    `measured` has the score and its baseline for "sentiment", "entities" and "questions".
+    """
+    scores = {task: f"{score:.2f}" for task, (score, _) in measured.items()}
+    baselines = {task: f"baseline {baseline:.2f}" for task, (_, baseline) in measured.items()}
+    leaves = pd.DataFrame([
+        ("encoder + head on a pooled vector (sentiment)", "text",
+         f"accuracy {scores['sentiment']}; {baselines['sentiment']}"),
+        ("encoder + head on every token (entities)", "word",
+         f"F1 {scores['entities']}; {baselines['entities']}"),
+        ("encoder + start and end scores (questions)", "span",
+         f"F1 {scores['questions']}, may abstain; {baselines['questions']}"),
+        ("sentence vectors to compare", "two texts", "next notebook (11)"),
+    ], columns=["model", "way", "measured"]).set_index("model")  # fmt: skip
     figure, ax = plt.subplots(figsize=(10.4, 4.4))
 
     def box(x: float, y: float, text: str, colour: str, width: float) -> None:

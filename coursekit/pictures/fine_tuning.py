@@ -1,13 +1,16 @@
 """Figures of notebook 09. Each draws values that the notebook has computed or loaded, and states them in its alt text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from IPython.display import display
 from jaxtyping import Float
+from torch import nn
 
 from coursekit.intervals import half_width, mean_and_half
+from coursekit.miniature import settings
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, show
 
 COLOURS = {
@@ -21,7 +24,7 @@ MARKERS = dict(zip(COLOURS, "osD^v", strict=True))
 
 
 def strategies(counts: Mapping[str, int], L: int, model: str) -> None:
-    """Which parts each strategy trains, from bottom to top; gradual unfreezing epoch by epoch."""
+    """Which parts each strategy trains, from bottom to top (gradual unfreezing epoch by epoch), and a table of their trainable parameters."""
     parts = ["embeddings", *(f"layer {i}" for i in range(L)), "head"]
     learns = {
         "frozen\nfeatures": np.arange(L + 2) == L + 1,
@@ -47,10 +50,18 @@ def strategies(counts: Mapping[str, int], L: int, model: str) -> None:
         f"Last layer: the head and layer {L - 1}. Gradual unfreezing: the head in epoch 0, one more part in each epoch, all {L + 2} from "
         f"epoch {L + 1} on. Full: all parts. Trainable parameters of {model}: {said}."
     ))  # fmt: skip
+    display(pd.DataFrame({f"trainable parameters of {model}": counts}).map("{:,}".format))
 
 
-def rates(shares: Mapping[str, Sequence[float]], by_part: Mapping[str, float]) -> None:
-    """The fraction of the learning rate over the steps, and the full learning rate of each part."""
+def rates(schedule: Callable[[int, int, int], float], model: nn.Module, groups: list[dict]) -> None:
+    """The fraction of the learning rate over 300 steps, and the full learning rate of each part of the model in its groups."""
+    shares = {
+        f"warm-up of {share:.0%}": [schedule(step, int(share * 300), 300) for step in range(301)]
+        for share in (0.1, 0.0)
+    }
+    by_part = {}
+    for (name, _), rate in zip(model.named_parameters(), settings(model, groups)["lr"].tolist(), strict=True):
+        by_part[".".join(name.split(".")[: 2 if name.startswith("layers") else 1])] = rate
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.2))
     for (name, values), colour, style in zip(
         shares.items(), (BLUE, ORANGE, GREEN), ("-", "--", "-."), strict=False
@@ -221,6 +232,7 @@ def sweep(table: pd.DataFrame, across: str, label: str, reference: float | None 
 
 def reviews(table: pd.DataFrame, one_model: float) -> None:
     """Accuracy on the test reviews for every strategy and learning rate: a dot for each run, and the mean with its interval."""
+    print("Encoder used for the table:", table["table"].iloc[0])
     rows = list(table.groupby(["strategy", "lr"], sort=False))
     figure, ax = plt.subplots(figsize=(9, 1.2 + 0.38 * len(rows)))
     said = []

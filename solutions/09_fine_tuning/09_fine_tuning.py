@@ -35,7 +35,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from coursekit import check, hint, predict, reveal
+from coursekit import check, hint, predict, predictions, reveal
 
 # %% [markdown]
 # ## 1 · Two phases and a head
@@ -78,12 +78,11 @@ check("fine_tuning.classification_head", lambda case: classification_head(**case
 
 # %% tags=["demo", "record"]
 from copy import deepcopy
-from functools import cache
 from time import process_time
 
 import numpy as np
 
-from coursekit.language import BOS, CLS, EOS, MASK, PAD, SEP, load_language
+from coursekit.language import PAD, load_language
 from coursekit.small import BERT
 from coursekit.small import load as load_small
 from coursekit.small.bert import single
@@ -119,9 +118,9 @@ def on_small_bert(whole: BERT, classes: int) -> Classifier:
 
 # %% tags=["demo"]
 import pandas as pd
-from IPython.display import Markdown, display
+from IPython.display import display
 
-from coursekit.pictures import fine_tuning as pictures
+from coursekit.pictures import fine_tuning as pictures, fine_tuning_tables as tables
 from coursekit.plots import use_style
 
 use_style()
@@ -139,33 +138,11 @@ print(f"loss before training {first_loss:.3f}; log 2 = {np.log(2):.3f}")
 #
 # How many parameters does a head add? The checks of this notebook use a *miniature*, a model whose parts are named like those of an encoder. Its parameters can be counted and frozen, but it does not process text.
 
-# %% tags=["hide-input"] jupyter={"source_hidden": true}
-class Miniature(torch.nn.Module):
-    """The parts of an encoder: V words, width D, feed-forward width F, L layers, C classes."""
-
-    def __init__(self, V: int, D: int, F: int, L: int, C: int, tied: bool):
-        super().__init__()
-        nn = torch.nn
-        self.embeddings = nn.ModuleDict({"token": nn.Embedding(V, D), "norm": nn.LayerNorm(D)})
-        self.layers = nn.ModuleList(
-            nn.ModuleDict(
-                {"widen": nn.Linear(D, F), "narrow": nn.Linear(F, D), "norm": nn.LayerNorm(D)}
-            )
-            for _ in range(L)
-        )
-        self.norm, self.pooler, self.head = nn.LayerNorm(D), nn.Linear(D, D), nn.Linear(D, C)
-        self.register_buffer("places", torch.arange(V))
-        if tied:
-            self.words = nn.Linear(D, V, bias=False)
-            self.words.weight = self.embeddings["token"].weight
-
-def miniature(case: dict) -> Miniature:
-    """A miniature in which some parameters are already frozen."""
-    V, D, F, L, C = case["sizes"]
-    model = Miniature(V, D, F, L, C, case["tied"])
-    for weight, frozen in zip(model.parameters(), case["frozen"], strict=True):
-        weight.requires_grad_(not frozen.item())
-    return model
+# %%
+from coursekit.miniature import (
+    decisions, difference_from_adamw, difference_from_transformers, frozen_by, groups_of,
+    miniature, plan, run_adam, several_steps, step_lengths,
+)
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(model: torch.nn.Module) -> tuple[int, int]:
@@ -193,22 +170,25 @@ predict("fine_tuning.head", ...)
 # %% tags=["demo"]
 from transformers import BertConfig, BertForSequenceClassification
 
-bert_base = BertConfig(
-    vocab_size=30_522, hidden_size=768, num_hidden_layers=12, num_attention_heads=12,
-    intermediate_size=3072, max_position_embeddings=512, type_vocab_size=2, num_labels=2,
-)
-minilm = BertConfig(
-    vocab_size=30_522, hidden_size=384, num_hidden_layers=6, num_attention_heads=12,
-    intermediate_size=1536, max_position_embeddings=512, type_vocab_size=2, num_labels=2,
-)
-shapes, counted = {}, {}
-for name, config in (("BERT-Base", bert_base), ("MiniLM", minilm)):
-    with torch.device("meta"):
-        shapes[name] = BertForSequenceClassification(config)
-    counted[name] = {
-        "with a head for two classes": count_parameters(shapes[name])[0],
-        "the head": count_parameters(shapes[name].classifier)[0],
+configs = {
+    "BERT-Base": BertConfig(
+        vocab_size=30_522, hidden_size=768, num_hidden_layers=12, num_attention_heads=12,
+        intermediate_size=3072, max_position_embeddings=512, type_vocab_size=2, num_labels=2,
+    ),
+    "MiniLM": BertConfig(
+        vocab_size=30_522, hidden_size=384, num_hidden_layers=6, num_attention_heads=12,
+        intermediate_size=1536, max_position_embeddings=512, type_vocab_size=2, num_labels=2,
+    ),
+}
+with torch.device("meta"):
+    shapes = {name: BertForSequenceClassification(config) for name, config in configs.items()}
+counted = {
+    name: {
+        "with a head for two classes": count_parameters(model)[0],
+        "the head": count_parameters(model.classifier)[0],
     }
+    for name, model in shapes.items()
+}
 reveal("fine_tuning.head", counted["BERT-Base"]["the head"])
 display(pd.DataFrame(counted).map("{:,}".format))
 
@@ -241,24 +221,16 @@ def freeze(model: torch.nn.Module, names: list[str]) -> None:
         weight.requires_grad_(not frozen)
     ### END SOLUTION
 
-# %%
-def frozen_by(case: dict, freeze: Callable) -> Bool[Tensor, "parameters"]:
-    """Which parameters are trainable after freeze."""
-    model = miniature(case)
-    freeze(model, case["names"])
-    return torch.tensor([weight.requires_grad for weight in model.parameters()])
-
 # %% nbgrader={"grade": true, "grade_id": "fine_tuning-freeze-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("fine_tuning.freeze", lambda case: frozen_by(case, freeze))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 below = ["bert.embeddings", *(f"bert.encoder.layer.{i}" for i in range(11))]
 learning = {}
 for strategy, names in (("frozen features", ["bert"]), ("last layer", below), ("full", [])):
     freeze(shapes["BERT-Base"], names)
     learning[strategy] = count_parameters(shapes["BERT-Base"])[1]
 pictures.strategies(learning, 4, "BERT-Base")
-display(pd.DataFrame({"trainable parameters of BERT-Base": learning}).map("{:,}".format))
 
 # %% [markdown]
 # To save space, the picture shows only four layers. We treat the pooler as part of the last layer. At the end of gradual unfreezing all parameters are trainable, as they are from the start in full fine-tuning. The names of these strategies vary between authors, so
@@ -271,64 +243,17 @@ display(pd.DataFrame({"trainable parameters of BERT-Base": learning}).map("{:,}"
 # two sentences share a topic, so this task is **near** pre-training. In the *swap* task, the model predicts whether two adjacent words have been exchanged. Pre-training never required this, so the task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline, a bag of words, ignores word order. But where
 # people from two topics meet, only the order determines the topic, and a swap does not change the bag.
 
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
-@cache
-def topic_task(n: int, seed: int, split: str) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n"]]:
-    """Sentences and the indices of their topics."""
-    sentences = language.sample(n, np.random.default_rng(seed), split=split)
-    return single(torch.from_numpy(sentences.ids)), torch.from_numpy(sentences.topic)
+# %% tags=["demo", "record"]
+from coursekit.sentence_tasks import (
+    TASKS, accuracy, bag_of_words, best_possible, majority_class, masked_loss, swap_task,
+)
 
-@cache
-def swap_task(n: int, seed: int, split: str) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n"]]:
-    """Sentences and labels; in about half of the sentences (label 1) two adjacent words are exchanged."""
-    rng = np.random.default_rng(seed)
-    ids, labels = language.sample(n, rng, split=split).ids.copy(), rng.random(n) < 0.5
-    for i in np.flatnonzero(labels):
-        one, next_one = ids[i, :-1], ids[i, 1:]
-        t = rng.choice(np.flatnonzero((one != next_one) & (one > SEP) & (next_one > SEP)))
-        ids[i, [t, t + 1]] = ids[i, [t + 1, t]]
-    return single(torch.from_numpy(ids)), torch.from_numpy(labels).long()
-
-TASKS = {"topic": (topic_task, len(language.topics)), "swap": (swap_task, 2)}
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from scipy.sparse import csr_matrix
-from sklearn.linear_model import LogisticRegression
-
-def best_possible() -> dict[str, float]:
-    """The accuracy of a classifier that knows the language exactly, on the test sentences."""
-    rows = {}
-    for task, (make, _) in TASKS.items():
-        ids, labels = make(1000, 30_000, "held_out")
-        given = ids.masked_fill(ids == CLS, BOS).masked_fill(ids == SEP, EOS).numpy()
-        if task == "topic":
-            answers = language.topic_posterior(given).argmax(axis=1)
-        else:
-            answers = np.isinf(language.log_probability(given))      # impossible in the language
-        rows[task] = float((answers == labels.numpy()).mean())
-    return rows
-
-def bag_of_words(make: Callable, labels: int = 4096) -> float:
-    """The accuracy of logistic regression on word counts, on the test sentences."""
-    def counts(ids: Int[Tensor, "n T"]) -> csr_matrix:
-        return csr_matrix([np.bincount(row, minlength=len(language.vocabulary)) for row in ids.numpy()])
-    (ids, answers), (test_ids, test_answers) = make(labels, 0, "train"), make(1000, 30_000, "held_out")
-    reader = LogisticRegression(max_iter=300).fit(counts(ids), answers)
-    return reader.score(counts(test_ids), test_answers)
-
-best = best_possible()
-by_bag = {task: bag_of_words(make) for task, (make, _) in TASKS.items()}
-chance = {
-    task: make(1000, 30_000, "held_out")[1].bincount().max().item() / 1000
-    for task, (make, _) in TASKS.items()
-}
-for task, (make, classes) in TASKS.items():
-    ids, labels = make(4096, 0, "train")
-    for row, label in zip(ids[:2], labels[:2].tolist(), strict=True):
-        said = language.topics[label] if task == "topic" else ("original order", "swapped")[label]
-        print(f"{task}: {' '.join(language.vocabulary[i] for i in row if i > SEP)}  →  {said}")
-    print(f"    {classes} classes; majority class {chance[task]:.1%}, bag of words {by_bag[task]:.1%},",
-          f"best possible {best[task]:.1%}")
+# %% tags=["demo"]
+best, by_bag, chance = (
+    {task: measure(task) for task in TASKS}
+    for measure in (best_possible, bag_of_words, majority_class)
+)
+tables.tasks(chance, by_bag, best)
 
 # %% [markdown]
 # ## 5 · Parameter groups: a learning rate for each layer
@@ -360,23 +285,6 @@ def parameter_groups(
     return groups
     ### END SOLUTION
 
-# %% tags=["hide-input"] jupyter={"source_hidden": true}
-def settings(model: torch.nn.Module, groups: list[dict]) -> dict[str, Tensor]:
-    """The settings of an optimiser for each parameter; −1 for a parameter that is in no group."""
-    optimiser = torch.optim.AdamW(groups)
-    found = {
-        id(weight): (float(group["lr"]), float(group["weight_decay"]))
-        for group in optimiser.param_groups for weight in group["params"]
-    }
-    rows = torch.tensor([found.get(id(weight), (-1, -1)) for weight in model.parameters()]).float()
-    return {"lr": rows[:, 0], "weight decay": rows[:, 1]}
-
-def groups_of(case: dict, parameter_groups: Callable) -> dict[str, Tensor]:
-    """The settings for a miniature."""
-    model = miniature(case)
-    groups = parameter_groups(model, case["lr"], case["decay"], case["weight_decay"])
-    return settings(model, groups)
-
 # %% nbgrader={"grade": true, "grade_id": "fine_tuning-parameter_groups-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("fine_tuning.parameter_groups", lambda case: groups_of(case, parameter_groups))
 
@@ -405,24 +313,11 @@ check("fine_tuning.warmup_linear", lambda case: torch.tensor(
      for step in case["steps"].tolist()]
 ))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from transformers import get_linear_schedule_with_warmup
-
-optimiser = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
-theirs = get_linear_schedule_with_warmup(optimiser, 30, 300).lr_lambdas[0]
-same = max(abs(theirs(step) - warmup_linear(step, 30, 300)) for step in range(320))
+# %% tags=["demo"]
+same = difference_from_transformers(warmup_linear)
 print(f"largest difference from transformers' schedule: {same:.0e}")
-
-shares = {
-    f"warm-up of {share:.0%}": [warmup_linear(step, int(share * 300), 300) for step in range(301)]
-    for share in (0.1, 0.0)
-}
 small = on_small_bert(deepcopy(bert), 2)
-small_rates = settings(small, parameter_groups(small, 1e-3, 0.5, 0.01))["lr"].tolist()
-by_part = {}
-for (name, _), rate in zip(small.named_parameters(), small_rates, strict=True):
-    by_part[".".join(name.split(".")[: 2 if name.startswith("layers") else 1])] = rate
-pictures.rates(shares, by_part)
+pictures.rates(warmup_linear, small, parameter_groups(small, 1e-3, 0.5, 0.01))
 
 # %% [markdown]
 # With this convention, the learning rate of the first step is 0, so the first step changes nothing. (Other libraries use (step + 1) / warmup; check which convention applies.) The right-hand panel shows the learning rates of the small BERT with a decay of ½. In the
@@ -465,16 +360,6 @@ def adam_step(
     return w - lr * update, m, v
     ### END SOLUTION
 
-# %% tags=["hide-input"] jupyter={"source_hidden": true}
-def run_adam(case: dict, adam_step: Callable) -> dict[str, Tensor]:
-    """w, m and v after one step for each gradient."""
-    names = ("lr", "beta_1", "beta_2", "epsilon", "weight_decay")
-    w, numbers = case["w"].clone(), [case[name] for name in names]
-    m, v = torch.zeros_like(w), torch.zeros_like(w)
-    for step, gradient in enumerate(case["gradients"], start=1):
-        w, m, v = adam_step(w, gradient.clone(), m, v, step, *numbers)
-    return {"w": w, "m": m, "v": v}
-
 # %% nbgrader={"grade": true, "grade_id": "fine_tuning-adam_step-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("fine_tuning.adam_step", lambda case: run_adam(case, adam_step))
 
@@ -484,30 +369,15 @@ check("fine_tuning.adam_step", lambda case: run_adam(case, adam_step))
 # %% tags=["demo"]
 predict("fine_tuning.first_step", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def lengths(one_step: Callable, steps: int = 3000) -> Float[np.ndarray, "steps"]:
-    """How far a weight moves in each step under a constant gradient of 1, in multiples of the learning rate."""
-    w = m = v = torch.zeros(1, dtype=torch.float64)
-    path, ones = [0.0], torch.ones(1, dtype=torch.float64)
-    for step in range(1, steps + 1):
-        w, m, v = one_step(w, ones, m, v, step, 1.0, 0.9, 0.999, 1e-6, 0.0)
-        path.append(w.item())
-    return -np.diff(path)
-
-step_length = {"code of 2018": lengths(adam_step_of_2018), "corrected": lengths(adam_step)}
+# %% tags=["demo"]
+step_length = {
+    "code of 2018": step_lengths(adam_step_of_2018), "corrected": step_lengths(adam_step)
+}
 reveal("fine_tuning.first_step", step_length["code of 2018"][0])
 pictures.first_steps(step_length)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-torch.manual_seed(0)
-weight, gradients = torch.nn.Parameter(torch.randn(5)), torch.randn(50, 5)
-reference = torch.optim.AdamW([weight], lr=0.01, eps=1e-6, weight_decay=0.01)
-w, m, v = weight.detach().clone(), torch.zeros(5), torch.zeros(5)
-for step, gradient in enumerate(gradients, start=1):
-    w, m, v = adam_step(w, gradient, m, v, step, 0.01, 0.9, 0.999, 1e-6, 0.01)
-    weight.grad = gradient.clone()
-    reference.step()
-adam_difference = (w - weight).abs().max().item()
+# %% tags=["demo"]
+adam_difference = difference_from_adamw(adam_step)
 print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_difference:.0e}")
 
 # %% [markdown]
@@ -567,29 +437,6 @@ def train_step(
     return total
     ### END SOLUTION
 
-# %% tags=["hide-input"] jupyter={"source_hidden": true}
-def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
-    """The losses and weights of a classifier, which starts in evaluation mode, after several steps.
-
-    Like dropout, its first layer behaves differently in training: it normalises by the statistics of the batch.
-    """
-    C, D = case["W"].shape
-    linear = torch.nn.Linear(D, C)
-    linear.weight.data, linear.bias.data = case["W"].clone(), case["b"].clone()
-    model = torch.nn.Sequential(torch.nn.BatchNorm1d(D, affine=False), linear).eval()
-    optimiser = getattr(torch.optim, case["kind"])(model.parameters(), lr=case["lr"])
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: case["shares"][step])
-    losses = [
-        train_step(model, optimiser, schedule, list(zip(x.split(case["sizes"]), y.split(case["sizes"]))), case["max_norm"])
-        for x, y in zip(case["inputs"], case["labels"], strict=True)
-    ]
-    if None in losses:
-        raise ValueError("train_step returned nothing; it should return the loss as a number.")
-    return {
-        "losses": torch.tensor([float(loss) for loss in losses]),
-        "weight": linear.weight, "bias": linear.bias, "training": model.training,
-    }
-
 # %% nbgrader={"grade": true, "grade_id": "fine_tuning-train_step-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("fine_tuning.train_step", lambda case: several_steps(case, train_step))
 
@@ -643,6 +490,14 @@ def set_frozen(model: Classifier, learns: Bool[Tensor, "L+2"]) -> None:
     parts = zip(parts_of(len(model.layers)), learns.tolist(), strict=True)
     freeze(model, [name for names, free in parts if not free for name in names])
 
+def trained_at_the_end(strategy: str) -> int:
+    """Trainable parameters of the small BERT with a head for two classes at the end of training."""
+    model = on_small_bert(BERT(bert.config), 2)
+    everything = torch.ones(4, dtype=torch.bool)
+    gradual = strategy == "gradual unfreezing"
+    set_frozen(model, everything if gradual else learning_parts(strategy, 1.0, 2))
+    return count_parameters(model)[1]
+
 # %% tags=["demo", "record"]
 def fine_tune(
     model: Classifier, data: tuple[Tensor, Tensor], strategy: str, lr: float, steps: int,
@@ -676,14 +531,6 @@ def fine_tune(
     model.eval()
     return seconds
 
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
-@torch.no_grad()
-def accuracy(model: Classifier, data: tuple[Tensor, Tensor]) -> float:
-    """Accuracy in evaluation mode."""
-    model.eval()
-    answers = [model(ids).argmax(dim=1) for ids in data[0].split(256)]
-    return (torch.cat(answers) == data[1]).float().mean().item()
-
 # %% [markdown]
 # ## 9 · Catastrophic forgetting
 #
@@ -691,18 +538,6 @@ def accuracy(model: Classifier, data: tuple[Tensor, Tensor]) -> float:
 # Losing what was learned before is called **catastrophic forgetting**. (The old head's own weights are not trained, but its input vectors change and, in full fine-tuning, so does the embedding matrix that the head shares with the encoder.)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
-held_out = language.sample(1000, np.random.default_rng(60), split="held_out")
-old, generator = single(torch.from_numpy(held_out.ids)), torch.Generator().manual_seed(60)
-hidden_words = (torch.rand(old.shape, generator=generator) < 0.15) & (old > SEP)
-
-@torch.no_grad()
-def masked_loss(whole: BERT) -> float:
-    """Cross-entropy per masked word in nats, always on the same thousand held-out sentences."""
-    masked = old.masked_fill(hidden_words, MASK)
-    top = whole.encode(whole.embeddings(masked, torch.zeros_like(old)), old != PAD)[-1]
-    logits = whole.masked_word(top[hidden_words], whole.embeddings.token.weight)
-    return torch.nn.functional.cross_entropy(logits, old[hidden_words]).item()
-
 before = masked_loss(bert)
 
 def small_tuned(
@@ -761,17 +596,7 @@ tuned, course = live(1e-3, 320, 32)
 forgotten = course[-1, 4] - course[0, 4]
 reveal("fine_tuning.forgotten", forgotten)
 pictures.live_run(course, best["swap"], np.log(len(language.vocabulary)))
-
-# %% tags=["demo"]
-lowest = course[:, 2].argmin()
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"After {course[-1, 0]:.0f} steps the validation accuracy is **{course[-1, 3]:.1%}**, and the loss on masked words "
-    f"has increased by **{forgotten:.2f} nats**. The validation loss "
-    f"is lowest at step {course[lowest, 0]:.0f} ({course[lowest, 2]:.2f}) and ends at "
-    f"{course[-1, 2]:.2f}, while the training loss ends at {course[-1, 1]:.2f}."
-))
+tables.live_run(course)
 
 # %% [markdown]
 # The run shows three effects. First, the training loss falls to almost 0 while the validation loss rises again, because the model memorises the training sentences. This is called **overfitting**. Second, the
@@ -799,12 +624,10 @@ predict("fine_tuning.frozen_swap", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
-from coursekit.intervals import half_width, mean_and_half
+from coursekit.fine_tuning_runs import at_own_rates
 
 recorded = read_table("results/fine_tuning.csv")
-chosen = recorded.query("table == 'labels'").groupby(["task", "strategy"], sort=False)["lr"].first()
-own_rate = [row.lr == chosen[row.task, row.strategy] for row in recorded.itertuples()]
-runs = recorded[np.array(own_rate) & recorded["table"].isin(["labels", "rates"])]
+chosen, runs = at_own_rates(recorded)
 most, least = runs["labels"].max(), runs["labels"].min()
 at_most = runs[runs["labels"] == most].set_index(["task", "strategy", "seed"]).sort_index()
 frozen_swap = at_most["test"]["swap"]["frozen features"].mean()
@@ -816,33 +639,9 @@ pictures.trade_off(runs, most)
 # training all layers is better than training the last layer. Forgetting depends on the learning rate at least as much as on the number of trained layers: on *swap*, gradual unfreezing needed a higher rate than full fine-tuning and forgot more. How much forgetting does
 # one point of accuracy cost?
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def cell(values: pd.Series, scale: float = 1.0, digits: int = 2) -> str:
-    """A mean over seeds with its 95 % interval, as text."""
-    return f"{scale * values.mean():.{digits}f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{scale * half_width(values):.{digits}f}"
-
-def learn_in(strategy: str) -> int:
-    """Trainable parameters of the small BERT with a head for two classes at the end of training."""
-    model = on_small_bert(BERT(bert.config), 2)
-    everything = torch.ones(4, dtype=torch.bool)
-    gradual = strategy == "gradual unfreezing"
-    set_frozen(model, everything if gradual else learning_parts(strategy, 1.0, 2))
-    return count_parameters(model)[1]
-
-rows = {}
-for task, strategy in chosen.index:
-    some, old_head = at_most.loc[task, strategy], strategy != "from scratch"
-    gain = 100 * (some["test"] - at_most["test"][task]["frozen features"])
-    gained = old_head and gain.mean() > half_width(gain)
-    rows[task, strategy] = {
-        "learning rate": f"{chosen[task, strategy]:g}",
-        "accuracy (%)": cell(some["test"], 100, 1),
-        "forgotten (nats)": cell(some["forgotten"]) if old_head else "—",
-        "nats per point gained": f"{some['forgotten'].mean() / gain.mean():.3f}" if gained else "—",
-        "seconds": cell(some["seconds"], 1, 1),
-        "trainable (swap)": f"{learn_in(strategy):,}",
-    }
-display(pd.DataFrame(rows).T)
+# %% tags=["demo"]
+trainable = {strategy: trained_at_the_end(strategy) for _, strategy in chosen.index}
+tables.strategies(at_most, chosen, trainable)
 
 # %% [markdown]
 # We give the nats per point only where the gain exceeds the noise. The times in seconds (on one core) should be compared only with one another. Gradual unfreezing ends with all parameters trainable, so the
@@ -856,51 +655,21 @@ pictures.by_labels(runs, best, chance)
 #
 # Runs with the same seed used the same sentences, so we compute differences per seed and check whether the 95 % interval of the mean difference contains 0.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def difference(task: str, labels: int, one: str, other: str, measure: str = "test") -> pd.Series:
-    """The measure of `one` minus that of `other`, for each seed."""
-    some = runs[(runs["task"] == task) & (runs["labels"] == labels)]
-    by_seed = some.pivot(index="seed", columns="strategy", values=measure)
-    return by_seed[one] - by_seed[other]
+# %% tags=["demo"]
+from coursekit.fine_tuning_runs import (
+    by_decay, by_learning_rate, by_strategy_and_rate, differences, judge_advice, without_decay,
+)
 
-def in_words(values: pd.Series, scale: float = 100, unit: str = "points") -> str:
-    """A mean difference, and whether it exceeds the noise."""
-    noise = "" if abs(values.mean()) > half_width(values) else ", within the noise"
-    return f"{scale * values.mean():+.1f} ± {scale * half_width(values):.1f} {unit}{noise}"
-
-others = ("frozen features", "last layer", "gradual unfreezing", "from scratch")
-numbers = sorted(runs["labels"].unique())
-display(pd.DataFrame({
-    f"full − {other}": {
-        f"{task}, {labels}": in_words(difference(task, labels, "full", other))
-        for task in TASKS for labels in numbers
-    } for other in others
-}))
+difference = differences(runs)
+tables.differences(difference, sorted(runs["labels"].unique()))
 
 # %% [markdown]
 # Many courses teach the same rule of thumb for choosing a strategy. Our version is from the notes on transfer learning in CS231n, Stanford's course on computer vision. The rule depends on two questions: how many
 # labels are there, and how near is the task to pre-training? We compare the rule with our table, together with two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-rules = (
-    ("few, near: train a head on frozen features", "topic", least, "frozen features", "full"),
-    ("many, near: fine-tune everything", "topic", most, "full", "frozen features"),
-    ("few, far: do not fine-tune everything", "swap", least, "frozen features", "full"),
-    ("many, far: fine-tune everything", "swap", most, "full", "frozen features"),
-    ("many, far: still start from pre-trained weights", "swap", most, "full", "from scratch"),
-    ("many, far: unfreeze gradually", "swap", most, "gradual unfreezing", "full"),
-)
-verdicts = {}
-for advice, task, labels, better, worse in rules:
-    values = difference(task, labels, better, worse)
-    clear = abs(values.mean()) > half_width(values)
-    sign = "holds" if values.mean() > 0 else "the reverse holds"
-    verdict = sign if clear else "within the noise"
-    verdicts[advice] = {"measured": f"{better} − {worse}: {in_words(values)}", "verdict": verdict}
-display(pd.DataFrame(verdicts).T.style)
-for task in TASKS:
-    less = difference(task, most, "full", "gradual unfreezing", "forgotten")
-    print(f"{task}: forgetting, full − gradual unfreezing: {in_words(less, 1, 'nats')}")
+# %% tags=["demo"]
+verdicts = judge_advice(difference, least, most)
+tables.advice(verdicts, difference, most)
 
 # %% [markdown]
 # > **Checking the literature.** The rule depends on the number of labels and on the nearness of the task. In our experiment, *nearness* matters more. On *topic*, no strategy is more than a point ahead of the head alone, whether labels are few or many. On *swap*, the head alone stays near chance level with few labels and falls far behind the other strategies with many labels. The *number of labels* matters within *topic*. With few labels, full fine-tuning is clearly worse than the head alone; with many labels, it only
@@ -909,16 +678,9 @@ for task in TASKS:
 # %% [markdown]
 # Trained from scratch for 200 steps (less than one epoch of 4,096 labels), the model learns *topic* only in part and *swap* not at all. Is the training simply too short? We also recorded runs with eight times as many steps (`python -m experiments fine_tuning_long`):
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-long_runs = read_table("results/fine_tuning_long.csv")
-long_right = {
-    (strategy, lr): {task: some["test"] for task, some in rows.groupby("task", sort=False)}
-    for (strategy, lr), rows in long_runs.groupby(["strategy", "lr"], sort=False)
-}
-display(pd.DataFrame({
-    f"{strategy}, learning rate {lr:g}": {f"{task}, accuracy (%)": cell(values, 100, 1) for task, values in found.items()}
-    for (strategy, lr), found in long_right.items()
-}).T)
+# %% tags=["demo"]
+long_right = by_strategy_and_rate(read_table("results/fine_tuning_long.csv"))
+tables.accuracies(long_right)
 
 # %% [markdown]
 # Six epochs of training from scratch raise the accuracy on *topic* to about three quarters and leave *swap* at chance level, at both learning rates. Fine-tuned for the same number of steps, the pre-trained model is nearly always correct on both tasks. We have not measured what more labels or
@@ -937,8 +699,7 @@ pictures.sweep(tried, "lr", "learning rate", nothing_left)
 # %% tags=["demo"]
 from coursekit.pretrain import RECIPES
 
-lasting = recorded.query("table == 'epochs'")
-lasting = lasting.assign(epochs=lasting["steps"] * 16 // lasting["labels"])
+lasting = recorded.query("table == 'epochs'").eval("epochs = steps * 16 // labels")
 pictures.sweep(lasting, "epochs", "epochs of 512 labels", nothing_left)
 recipe = RECIPES["bert"]
 print(
@@ -953,18 +714,9 @@ print(
 # %% [markdown]
 # Does warm-up matter? We compare full fine-tuning on 512 labels with and without a warm-up over a tenth of the steps, using ten paired seeds (`python -m experiments fine_tuning_warm_up`):
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 warm = read_table("results/fine_tuning_warm_up.csv").query("labels == 512")
-by_warm_up = warm.pivot(index=["task", "lr", "seed"], columns="warmup", values="test") * 100
-by_warm_up["gain"] = by_warm_up[0.1] - by_warm_up[0.0]
-display(pd.DataFrame({
-    f"{task}, learning rate {lr:g}": {
-        "without (%)": f"{runs[0.0].mean():.1f}",
-        "with (%)": f"{runs[0.1].mean():.1f}",
-        "gain (points)": "{:+.1f} ± {:.1f}".format(*mean_and_half(runs["gain"])),
-    }
-    for (task, lr), runs in by_warm_up.groupby(level=["task", "lr"])
-}).T)
+tables.warm_up(warm)
 
 # %% [markdown]
 # Warm-up helps on *topic* when the learning rate is ten times too high, although lowering the rate helps far more. On *swap* it does not help even then, and at the best rate of either task we see no difference. At three times the best rate, warm-up lowers the accuracy on *topic* by half a point, but one of six 95 % intervals may exclude 0 by chance. (Other models may need warm-up more, as the post-norm encoders in 03 did.)
@@ -972,20 +724,10 @@ display(pd.DataFrame({
 # %% [markdown]
 # Do lower learning rates for lower layers help (**discriminative fine-tuning**)? We let each layer use 1, ½ or ¼ of the rate of the layer above it, with three paired seeds (`python -m experiments fine_tuning_layer_rates`):
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-by_layer = read_table("results/fine_tuning_layer_rates.csv")
-one_rate = pd.concat([warm.query("warmup == 0.1"), tried.query("lr == 3e-4")]).assign(decay=1.0)
-layer_rates = pd.concat([one_rate[one_rate["seed"].isin(by_layer["seed"])], by_layer]).pivot(
-    index=["task", "lr", "seed"], columns="decay", values=["test", "forgotten"]
-)
-display(pd.DataFrame({
-    f"{task}, learning rate {lr:g}": {
-        (what, f"decay {decay:g}"): cell(runs[measure, decay], scale, digits) if runs[measure, decay].notna().all() else "–"
-        for what, measure, scale, digits in (("accuracy (%)", "test", 100, 1), ("forgotten (nats)", "forgotten", 1, 2))
-        for decay in (1.0, 0.5, 0.25)
-    }
-    for (task, lr), runs in layer_rates.groupby(level=["task", "lr"])
-}).T)
+# %% tags=["demo"]
+one_rate = pd.concat([warm.query("warmup == 0.1"), tried.query("lr == 3e-4")])
+layer_rates = by_decay(one_rate, read_table("results/fine_tuning_layer_rates.csv"))
+tables.layer_rates(layer_rates)
 
 # %% [markdown]
 # Lower rates for lower layers reduce forgetting. With a decay of ¼ and a rate of 3e-3 for the head, the accuracy equals that of the best single rate, 1e-3, on both tasks, as far as three seeds can show. Yet the model forgets less than a tenth as much. A single low rate of 3e-4
@@ -1032,23 +774,14 @@ def tune_reviews(
 # %% tags=["demo"]
 reviews = read_table("results/fine_tuning_reviews.csv").query("table != 'Trainer'")
 one_model = 100 * 1.96 * np.sqrt(0.25 / (REVIEWS["split"] == "test").sum())
-print("Encoder used for the table:", reviews["table"].iloc[0])
 pictures.reviews(reviews, one_model)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-by_rate = reviews.query("strategy == 'full'").pivot(index="seed", columns="lr", values="test")
-heads = reviews.query("strategy == 'frozen features'").pivot(index="seed", columns="lr", values="test")
+# %% tags=["demo"]
+by_rate, heads = (
+    by_learning_rate(reviews, strategy) for strategy in ("full", "frozen features")
+)
 best_rate, frozen_reviews = by_rate.mean().idxmax(), heads[heads.mean().idxmax()]
-for rate in by_rate:
-    lowest_run, highest_run = by_rate[rate].min(), by_rate[rate].max()
-    print(f"full, learning rate {rate:g}: {cell(by_rate[rate], 100, 1)} %; runs from {lowest_run:.1%} to {highest_run:.1%}")
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"Learning rate 1e-3 − {best_rate:g}: {in_words(by_rate[1e-3] - by_rate[best_rate])}. Learning rate 5e-5 − "
-    f"{best_rate:g}: {in_words(by_rate[5e-5] - by_rate[best_rate])}. Full fine-tuning (learning rate {best_rate:g}) − frozen "
-    f"features: {in_words(by_rate[best_rate] - frozen_reviews)}."
-))
+tables.review_runs(by_rate, best_rate, frozen_reviews)
 
 # %% [markdown]
 # A learning rate of 5e-5, within the range recommended in the paper, is too low here, because two epochs of 256 reviews amount to only 32 steps. At 1e-3, one run is at chance level, and the runs differ so much that three are too few to show even that the mean is lower. The spread itself is the finding. When seeds disagree this much, the learning rate is probably too high or too low, and a single run would not reveal this.
@@ -1092,17 +825,15 @@ def tune_head(
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 heads_alone = read_table("results/fine_tuning_heads.csv")
-percent = (100 * heads_alone.test).groupby([heads_alone.vector, heads_alone.steps], sort=False)
-display(percent.agg(lambda runs: "{:.1f} ± {:.1f}".format(*mean_and_half(runs))).unstack()
-        .rename_axis("accuracy (%) on test reviews, frozen", axis=0).rename_axis("steps", axis=1))
-
-encoder = load_pretrained("all-MiniLM-L6-v2")       # or, with an internet connection: ("bert-base-uncased", from_hub=True)
+tables.heads(heads_alone)
+# Or, with an internet connection: ("bert-base-uncased", from_hub=True)
+encoder = load_pretrained("all-MiniLM-L6-v2")
+vectors = frozen_vectors(encoder, review_task(encoder.tokenizer, "test", 64)[0])
 alike = {}
-for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test", 64)[0]).items():
+for name, vector in vectors.items():
     cosines = torch.nn.functional.cosine_similarity(vector[:, None], vector[None], dim=-1)
     alike[name] = cosines[~torch.eye(len(cosines), dtype=torch.bool)].mean().item()
-    size = vector.abs().mean().item()
-    print(f"{name:<24} mean cosine of two reviews {alike[name]:.2f}, mean size of a coordinate {size:.2f}")
+tables.similar_vectors(vectors, alike)
 
 # %% [markdown]
 # After the pooler, the coordinates are small and the vectors of all reviews are very similar. A head on these vectors benefits from more steps for each of the three seeds. A head on the mean does not need more steps, and with 1,024 steps it memorises the 256 reviews. Most of the difference above is therefore due to the choice of vector and the number of steps rather than to
@@ -1148,20 +879,12 @@ check("fine_tuning.choose_and_report", lambda case: choose_and_report(**case))
 predict("fine_tuning.best_of_twenty", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-guessing, reported = torch.Generator().manual_seed(0), {"chosen on validation reviews": [], "chosen on test reviews": []}
-for _ in range(500):
-    logits = torch.randn(2, 20, 320, 2, generator=guessing)
-    labels = torch.randint(2, (2, 320), generator=guessing)
-    (on_validation, on_test), (for_validation, for_test) = logits, labels
-    twenty = torch.arange(20.0)
-    for how, given in {
-        "chosen on validation reviews": (on_validation, for_validation), "chosen on test reviews": (on_test, for_test),
-    }.items():
-        reported[how].append(choose_and_report(twenty, *given, on_test, for_test)[1])
+from coursekit.fine_tuning_runs import best_of_guessing
+
+reported = best_of_guessing(choose_and_report, models=20, reviews=320)
 claimed = {how: float(np.mean(values)) for how, values in reported.items()}
 reveal("fine_tuning.best_of_twenty", claimed["chosen on test reviews"])
-for how, mean in claimed.items():
-    print(f"{how}: {mean:.1%} reported on average, from {min(reported[how]):.1%} to {max(reported[how]):.1%}")
+tables.reported_accuracies(reported)
 
 # %% [markdown]
 # Chosen on validation reviews, the best of 20 guessing models is reported at chance level on average, as it should be. Chosen on the test reviews, it seems to be about five points better. This is as much as many differences that papers report.
@@ -1239,12 +962,10 @@ once = read_table("results/fine_tuning_reviews.csv").query("table == 'Trainer'")
 print(f"recorded once with FULL = True ({once['labels']} reviews, {once['epochs']} epochs): "
       f"accuracy {once['test']:.1%} on all test reviews, {once['seconds']:.0f} CPU seconds")
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-trainable = dict(trainer.model.named_parameters())
-spared_by_them = set(trainable) - set(trainer.get_decay_parameter_names(trainer.model))
-spared_by_us = {name for name, weight in trainable.items() if weight.ndim < 2}
-print(f"without weight decay: {len(spared_by_them)} parameter tensors in Trainer; {len(spared_by_us)} vectors "
-      f"in the model; identical: {spared_by_them == spared_by_us}")
+# %% tags=["demo"]
+spared_by_us, spared_by_them = without_decay(trainer)
+print(f"without weight decay: {len(spared_by_them)} parameter tensors in Trainer; "
+      f"{len(spared_by_us)} vectors in the model; identical: {spared_by_them == spared_by_us}")
 
 # %% [markdown]
 # **The same in three lines.** A `pipeline` combines tokenizer, model and softmax in one call. (After six training steps its predictions are of little value.)
@@ -1307,20 +1028,17 @@ for kind, text in QUESTIONS.items():
 # These results are from a single run, and the intervals are over the questions. We also recorded runs on both tasks with three seeds, at the same learning rate and at three times that rate (`python -m experiments fine_tuning_exam`). The table gives the change in accuracy (after minus before) in points, with
 # intervals over seeds:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-asked_after = read_table("results/fine_tuning_exam.csv")
+# %% tags=["demo"]
 points_lost = {
     (task, f"{lr:g}"): {
         **{kind: 100 * (some[kind] - exam_before[kind]) for kind in QUESTIONS},
         "forgotten": some["forgotten"],
     }
-    for (task, lr), some in asked_after.groupby(["task", "lr"], sort=False)
+    for (task, lr), some in read_table("results/fine_tuning_exam.csv").groupby(
+        ["task", "lr"], sort=False
+    )
 }
-names_of_columns = {**QUESTIONS, "forgotten": "forgotten (nats)"}
-display(pd.DataFrame({
-    row: {names_of_columns[what]: cell(values, 1, 2 if what == "forgotten" else 1) for what, values in found.items()}
-    for row, found in points_lost.items()
-}).T.rename_axis(["task", "learning rate"]))
+tables.lost_points(points_lost)
 
 # %% [markdown]
 # At the learning rate of our run, the loss on masked words increases by half (*swap*) or doubles (*topic*), whereas the accuracies on word senses stay within a few points of their old values. The senses are far enough apart that the vectors may change considerably before a nearest neighbour changes. The
@@ -1346,14 +1064,6 @@ def unfreeze_at(epoch: int, L: int) -> Bool[Tensor, "L+2"]:
     ### BEGIN SOLUTION
     return torch.arange(L + 2) >= L + 1 - epoch
     ### END SOLUTION
-
-# %% tags=["hide-input"] jupyter={"source_hidden": true}
-def plan(case: dict, unfreeze_at: Callable) -> Bool[Tensor, "epochs parts"]:
-    """Which parts are trained in each epoch."""
-    rows = [torch.as_tensor(unfreeze_at(epoch, case["L"])) for epoch in case["epochs"].tolist()]
-    if len({row.shape for row in rows}) > 1:
-        raise ValueError("unfreeze_at returned results of different lengths; each should contain L + 2 truth values.")
-    return torch.stack(rows)
 
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "fine_tuning-unfreeze_at-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("fine_tuning.unfreeze_at", lambda case: plan(case, unfreeze_at))
@@ -1395,23 +1105,6 @@ class EarlyStopping:
         return self.epoch - self.best_epoch >= self.patience
         ### END SOLUTION
 
-# %% tags=["hide-input"] jupyter={"source_hidden": true}
-def decisions(case: dict, stopper: type) -> dict[str, Tensor]:
-    """For each curve, what step returned until it stopped (−1 after that), and the best epoch."""
-    said = torch.full(case["curves"].shape, -1)
-    best = []
-    for curve, answers in zip(case["curves"].tolist(), said, strict=True):
-        watcher = stopper(case["patience"], case["min_delta"])
-        for epoch, loss in enumerate(curve):
-            stop = watcher.step(loss)
-            if stop is None:
-                raise ValueError("step returned nothing; it should return True or False.")
-            answers[epoch] = int(stop)
-            if answers[epoch] == 1:
-                break
-        best.append(int(watcher.best_epoch))
-    return {"stop": said, "best epoch": torch.tensor(best)}
-
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "fine_tuning-early_stopping-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("fine_tuning.early_stopping", lambda case: decisions(case, EarlyStopping))
 
@@ -1420,10 +1113,7 @@ stopper, validation_losses = EarlyStopping(patience=3), course[1:, 2]
 said = [bool(stopper.step(loss)) for loss in validation_losses]
 stopped = said.index(True) if True in said else len(said) - 1
 best_epoch = int(validation_losses[: stopped + 1].argmin())
-for name, row in (("kept", course[1 + best_epoch]), ("at the end", course[-1])):
-    right, nats = f"validation accuracy {row[3]:.1%}", f"masked words {row[4]:.2f} nats"
-    print(f"{name:<10} step {row[0]:.0f}: {right}, {nats}")
-print(f"stopped after epoch {stopped} (epochs are numbered from 0 to {len(said) - 1})")
+tables.early_stopping(course, stopped, best_epoch)
 
 # %% [markdown]
 # Early stopping based on the loss ends the run while the accuracy is still a few points below the final value. The later epochs add a little accuracy, make the model more confident even where it is wrong, and increase forgetting. The best time to stop therefore depends on the metric you choose. `Trainer` has an `EarlyStoppingCallback`
@@ -1461,7 +1151,5 @@ print(f"stopped after epoch {stopped} (epochs are numbered from 0 to {len(said) 
 # %% [markdown]
 # Next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb). The [start page](../start.ipynb) shows your progress.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit import predictions
-
+# %% tags=["demo"]
 predictions()

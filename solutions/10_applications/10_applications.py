@@ -37,11 +37,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from coursekit import check, hint, predict, reveal
-
-KINDS = ("PER", "LOC", "ORG", "MISC")
-# O, B-PER, I-PER, B-LOC, …
-TAGS = ["O", *(f"{mark}-{kind}" for kind in KINDS for mark in "BI")]
+from coursekit import check, hint, predict, predictions, reveal
+# TAGS: O, B-PER, I-PER, B-LOC, …
+from coursekit.tags_and_answers import KINDS, TAGS, as_tags, in_numbers, mark_all
 
 # %% [markdown]
 # ## 1 · One encoder, three heads
@@ -50,11 +48,10 @@ TAGS = ["O", *(f"{mark}-{kind}" for kind in KINDS for mark in "BI")]
 # vectors to which they are applied and in the meaning of their outputs.
 
 # %% tags=["demo"]
-from IPython.display import Markdown, display
+from IPython.display import display
 
-from coursekit.intervals import bootstrap, half_width
 from coursekit.models import load
-from coursekit.pictures import applications as pictures
+from coursekit.pictures import application_tables as tables, applications as pictures
 from coursekit.plots import use_style
 
 use_style()
@@ -68,8 +65,6 @@ outputs = {"a label for the text": 2, "a tag for each word": 9, "a span": 2}
 heads = {name: (D + 1) * count for name, count in outputs.items()}
 encoder_size = sum(weight.numel() for weight in encoder.parameters())
 pictures.three_heads(["[CLS]", "We", "left", "Paris", "[SEP]"], heads, encoder_size)
-print(f"encoder: {encoder_size:,} parameters; largest head: {max(heads.values()):,}",
-      f"({max(heads.values()) / encoder_size:.3%})")
 
 # %% [markdown]
 # Nearly all parameters belong to the encoder, which is already trained. Only the small head must be trained from scratch, on a few hundred labels. (MiniLM, our
@@ -78,9 +73,8 @@ print(f"encoder: {encoder_size:,} parameters; largest head: {max(heads.values())
 # We train the head and the upper half of the layers and freeze the lower half. This is a compromise between the extremes compared in notebook 09. The output of
 # the frozen half is computed only once. All three tasks share the following code.
 
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo", "record"]
 from copy import deepcopy
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -88,29 +82,8 @@ from torch.nn.functional import cross_entropy
 from transformers import BertModel
 
 from coursekit.datasets import read_table
+from coursekit.half_frozen import HALF, Rows, hide, linear_probe, part, read_by
 
-HALF = 3                                                            # half of MiniLM's six layers
-
-
-@torch.no_grad()
-def read_by(encoder: BertModel, rows, layers: int) -> Float[Tensor, "N T D"]:
-    """The output of the first `layers` layers, computed only once because they are frozen."""
-    parts = []
-    for start in range(0, len(rows["input_ids"]), 32):
-        some = {name: rows[name][start : start + 32] for name in ("input_ids", "token_type_ids")}
-        hidden = encoder.embeddings(**some)
-        for layer in encoder.encoder.layer[:layers]:
-            hidden = layer(hidden, hide(rows["attention_mask"][start : start + 32].bool()))
-        parts.append(hidden)
-    return torch.cat(parts)
-
-
-def hide(keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B 1 1 T"]:
-    """The mask that is added to the attention scores, so that no token attends to padding."""
-    lowest = torch.finfo(torch.float32).min
-    return torch.zeros(keep.shape).masked_fill(~keep, lowest)[:, None, None]
-
-# %% tags=["demo", "record"]
 class Upper(torch.nn.Module):
     """Trainable copies of the layers from number `below` upwards, with a linear head on
     top."""
@@ -124,22 +97,6 @@ class Upper(torch.nn.Module):
         for layer in self.layers:
             H = layer(H, hide(keep))
         return H
-
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
-@dataclass
-class Rows:
-    """The frozen layers' output, a mask of the tokens, the labels, and additional inputs that a task needs (`more`)."""
-
-    H: Float[Tensor, "N T D"]
-    keep: Bool[Tensor, "N T"]
-    labels: Tensor
-    more: Tensor | None = None
-
-    def __getitem__(self, some: Int[Tensor, "B"]) -> "Rows":
-        T = int(self.keep[some].sum(dim=1).max())                   # as long as the longest sequence
-        labels = self.labels[some] if self.labels.ndim == 1 else self.labels[some, :T]
-        more = None if self.more is None else self.more[some, :T]
-        return Rows(self.H[some, :T], self.keep[some, :T], labels, more)
 
 # %% tags=["demo", "record"]
 def fine_tune(
@@ -164,11 +121,6 @@ def fine_tune(
             if watch:
                 watch(step, loss.item())
     return model.eval()
-
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
-def part(table: pd.DataFrame, split: str) -> Int[Tensor, "rows"]:
-    """The row numbers of a split."""
-    return torch.from_numpy(np.flatnonzero(table["split"] == split))
 
 # %% [markdown]
 # ## 2 · A label for a text
@@ -243,39 +195,13 @@ pooled = dict(
 )
 
 # %% tags=["demo"]
-def linear_probe(x: Float[Tensor, "n D"], y: Int[Tensor, "n"], decay: float = 1e-3) -> Tensor:
-    """Train a linear layer on the first 320 vectors, and return which of its predictions for
-    the other vectors are correct."""
-    x = x - x[:320].mean(dim=0)
-    layer = torch.nn.Linear(x.shape[1], 2)
-    optimiser = torch.optim.LBFGS(
-        layer.parameters(), max_iter=100, line_search_fn="strong_wolfe"
-    )
-    def closure():
-        optimiser.zero_grad()
-        loss = cross_entropy(layer(x[:320]), y[:320]) + decay * layer.weight.square().sum()
-        loss.backward()
-        return loss
-    optimiser.step(closure)
-    return (layer(x[320:]).argmax(dim=1) == y[320:]).float()
-
 labels = torch.tensor((some_reviews["label"] == "positive").tolist()).long()
 torch.manual_seed(0)
 probes = {name: linear_probe(vectors, labels) for name, vectors in pooled.items()}
-for name, right in probes.items():
-    low, high = bootstrap(right.numpy())
-    print(
-        f"{name:<8} accuracy {right.mean():.3f}  (95 % {low:.3f} to {high:.3f}; chance level "
-        "0.500)"
-    )
 pooling_gains = {
     name: (probes["mean"] - probes[name]).numpy() for name in ("first", "largest")
 }
-for name, gain in pooling_gains.items():
-    print(
-        f"accuracy on the same reviews, mean − {name}: {gain.mean():+.3f} (95 % "
-        f"{bootstrap(gain)[0]:+.3f} to {bootstrap(gain)[1]:+.3f})"
-    )
+tables.probes(probes, pooling_gains)
 
 # %% [markdown]
 # With each of the three vectors, the linear layer is clearly above chance level. MiniLM was trained with the mean of its vectors, but with so few test reviews,
@@ -292,50 +218,18 @@ for name, gain in pooling_gains.items():
 # %% tags=["demo"]
 predict("applications.contrast", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-truth = test_reviews.set_index("id")
-answers = read_table("results/applications_sentiment.csv").set_index("id")
-positive = (truth["label"] == "positive").astype(int)
-answers["right"] = answers["positive"] == positive.reindex(answers.index)
-prompts = read_table("results/applications_prompts.csv").set_index(["task", "id"])["answer"]
-by_model = answers.groupby("model", sort=False)
-right = {name: rows.groupby("id")["right"].mean() for name, rows in by_model}
-said = prompts["sentiment"]
-right["SmolLM2, zero-shot"] = (said == truth["label"].reindex(said.index)).astype(float)
+# %% tags=["demo"]
+from coursekit import application_runs as recorded
 
-kinds = ["plain", "negation", "contrast", "sarcasm"]
-by_kind = {
-    name: {
-        kind: (some.mean(), *bootstrap(some.to_numpy()))
-        for kind, some in [("all", shares)] + [
-            (kind, shares[truth["phenomenon"].reindex(shares.index) == kind]) for kind in kinds
-        ]
-    }
-    for name, shares in right.items()
-}
+answers, right, by_kind, gains = recorded.reviews(test_reviews)
 reveal("applications.contrast", by_kind["fine-tuned"]["contrast"][0])
 pictures.accuracy_by_phenomenon(by_kind)
 
 # %% [markdown]
 # To compare two models, we subtract their accuracies review by review and compute a 95 % interval for the mean difference.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def difference(a: pd.Series, b: pd.Series) -> tuple[float, float, float]:
-    """The mean of a − b over the items that a and b have in common, with its 95 % interval."""
-    values = (a - b).dropna().to_numpy()
-    return values.mean(), *bootstrap(values)
-
-others = [name for name in right if name != "fine-tuned"]
-gains = {name: difference(right["fine-tuned"], right[name]) for name in others}
-for kind in kinds:
-    of_kind = right["fine-tuned"][truth["phenomenon"].reindex(right["fine-tuned"].index) == kind]
-    gains[f"frozen, {kind}"] = difference(of_kind, right["frozen"])
-for name, (middle, low, high) in gains.items():
-    verdict = "exceeds the noise" if low > 0 or high < 0 else "within the noise"
-    print(f"fine-tuned − {name:<18} {middle:+z.3f}  (95 % {low:+.3f} to {high:+.3f}): {verdict}")
-by_seed = answers[answers["model"] == "fine-tuned"].groupby("seed")["right"].mean()
-seeds = ", ".join(f"{x:.3f}" for x in by_seed)
-print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
+# %% tags=["demo"]
+tables.gains_of_fine_tuning(gains, answers)
 
 # %% [markdown]
 # Fine-tuning improves the accuracy of the frozen encoder by seven points. Two thirds of this gain come from the *contrast* reviews (one review in eight), on
@@ -443,21 +337,6 @@ pictures.pieces(example_pieces, {"your labels": named(own_labels)})
 # The model outputs tags, but users want entities, that is, the beginning, the end and the type of each entity. Not every sequence of tags is well formed. For
 # example, what should happen if an I- tag follows O?
 
-# %%
-def as_tags(rows: Int[Tensor, "n T"]) -> list[list[str]]:
-    """Lists of tags from rows of tag numbers. Each row is padded with −1 after the end of its
-    sentence."""
-    return [[TAGS[i] for i in row if i >= 0] for row in rows.tolist()]
-
-def in_numbers(spans: list[tuple[int, int, str]]) -> Int[Tensor, "spans 3"]:
-    """Spans as rows of numbers for the check: begin, end, and the number of the type."""
-    if unknown := [kind for *_, kind in spans if kind not in KINDS]:
-        raise ValueError(
-            f"bio_spans returned {unknown[0]!r} as a type; a type is one of "
-            f"{', '.join(KINDS)}, without B- or I-."
-        )
-    return torch.tensor([(begin, end, KINDS.index(kind)) for begin, end, kind in spans])
-
 # %% nbgrader={"grade": false, "grade_id": "applications-bio_spans", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bio_spans(tags: list[str]) -> list[tuple[int, int, str]]:
     """The entities as (begin, end, type), from left to right.  (difficulty ●●○, 10 minutes)
@@ -483,10 +362,7 @@ check("applications.bio_spans", lambda case: in_numbers(bio_spans(as_tags(case["
 
 # %% tags=["demo"]
 odd_tags = "I-LOC I-LOC O B-PER B-PER I-ORG O O O O O O".split()
-for tags in (example_tags, odd_tags):
-    print(" ".join(tags))
-    for begin, end, kind in bio_spans(tags):
-        print(f"    {kind:<5}", " ".join(example[begin:end]))
+tables.entities(example, (example_tags, odd_tags), bio_spans)
 
 # %% [markdown]
 # How do we evaluate a tagger? The obvious metric is token accuracy, the fraction of tags that are correct. The next cell computes the token accuracy on the
@@ -573,17 +449,9 @@ pictures.live_run(curve, (silent_accuracy, entity_f1(true_tags, nothing_found)[2
 # After five steps, the model tags every word as O: four fifths of the tags are correct, but the model finds no entity. From then on, the accuracy rises only
 # slowly, whereas F1 shows what the model is learning. Which errors remain?
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 live_tags = tags_of(tagger, tagged, asked)
-shown = 0
-for tokens, true, predicted in zip(test_sentences["token"], true_tags, live_tags):
-    right_spans, said_spans = bio_spans(true), bio_spans(predicted)
-    if set(right_spans) != set(said_spans) and shown < 4:
-        shown += 1
-        print(" ".join(tokens))
-        for name, spans in (("true", right_spans), ("predicted", said_spans)):
-            named_spans = [f"{' '.join(tokens[b:e])} {kind}" for b, e, kind in spans]
-            print(f"    {name}:", "; ".join(named_spans) or "–")
+tables.errors(test_sentences["token"], true_tags, live_tags, bio_spans)
 precision, recall, f1 = entity_f1(true_tags, live_tags)
 print(f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}")
 
@@ -594,73 +462,48 @@ print(f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}")
 # In the variant *with capitals*, the head receives two inputs in addition to the 384 coordinates: whether the word begins with a capital letter, and whether
 # all its letters are capitals.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-recorded_tags = read_table("results/applications_entities.csv")
-points = {"everything O": [(silent_accuracy, 0.0)]}
-found_spans = {}
-for (name, _), rows in recorded_tags.groupby(["model", "seed"], sort=False):
-    tags = rows.set_index("sentence")["tags"].str.split().reindex(test_sentences.index).tolist()
-    points.setdefault(name, []).append((token_accuracy(tags), entity_f1(true_tags, tags)[2]))
-    found_spans.setdefault(name, []).append(tags)
+# %% tags=["demo"]
+found_spans = recorded.tags_of_taggers("applications_entities", "model", test_sentences)
+points = {"everything O": [(silent_accuracy, 0.0)]} | {
+    name: [(token_accuracy(tags), entity_f1(true_tags, tags)[2]) for tags in seeds]
+    for name, seeds in found_spans.items()
+}
 pictures.accuracy_flatters(points)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def counts(tags: list[list[str]]) -> Float[np.ndarray, "sentences 2"]:
-    """For each sentence, twice the number of correct entities, and the total number of true and predicted entities."""
-    pairs = [(set(bio_spans(t)), set(bio_spans(p))) for t, p in zip(true_tags, tags)]
-    return np.array([(2 * len(t & p), len(t) + len(p)) for t, p in pairs])
+# %% tags=["demo"]
+from coursekit.entity_scores import entity_counts, f1_gain, scores_of_taggers
 
-def ratio(rows: Float[np.ndarray, "items 2"]) -> float:
-    """The sum of the first column divided by the sum of the second: the F1 over all sentences."""
-    return rows[:, 0].sum() / rows[:, 1].sum()
-
-table = {}
-for name, seeds in found_spans.items():
-    low, high = bootstrap(np.mean([counts(tags) for tags in seeds], axis=0), ratio)
-    accuracy, score = np.mean(points[name], axis=0)
-    over_seeds = half_width([f1 for _, f1 in points[name]]) if len(seeds) > 1 else np.nan
-    table[name] = {"token accuracy": accuracy, "entity F1": score, "± over seeds": over_seeds,
-                   "95 % from": low, "to (over sentences)": high}
-entity_table = pd.DataFrame(table).T
-display(entity_table.style.format("{:.3f}", na_rep="–"))
+counted = {
+    name: entity_counts(true_tags, seeds, bio_spans) for name, seeds in found_spans.items()
+}
+entity_table = scores_of_taggers(points, counted)
 flattery = entity_table["token accuracy"] - entity_table["entity F1"]
-print(f"token accuracy exceeds entity F1 by {flattery.min():.2f} to {flattery.max():.2f};",
-      f"for everything O, by {silent_accuracy:.2f}")
+tables.taggers(entity_table, flattery, silent_accuracy)
 
 # %% [markdown]
 # In the figure, all taggers lie in a narrow band of accuracy near the right edge, but their F1 values extend over half of the axis. Accuracy is misleading for
 # two reasons: most words are easy to recognise as O, and one wrong tag is enough to lose an entity of three tokens.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def f1_gain(a: str, b: str) -> tuple[float, float, float]:
-    """F1 of a minus F1 of b on the same sentences, averaged over seeds, with its 95 % interval."""
-    of_each = [np.mean([counts(tags) for tags in found_spans[name]], axis=0) for name in (a, b)]
-    both = np.concatenate(of_each, axis=1)
-    def gain(rows: Float[np.ndarray, "sentences 4"]) -> float:
-        return ratio(rows[:, :2]) - ratio(rows[:, 2:])
-    return gain(both), *bootstrap(both, gain)
-
-compared = [
-    ("fine-tuned", "frozen"), ("fine-tuned", "window of words"),
-    ("fine-tuned, with capitals", "fine-tuned"),
-]
-f1_gains = {(a, b): f1_gain(a, b) for a, b in compared}
-for (a, b), (middle, low, high) in f1_gains.items():
-    verdict = "exceeds the noise" if low > 0 or high < 0 else "within the noise"
-    print(f"{a} − {b}: {middle:+.3f} (95 % {low:+.3f} to {high:+.3f}): {verdict}")
+# %% tags=["demo"]
+f1_gains = {
+    (a, b): f1_gain(counted[a], counted[b])
+    for a, b in [
+        ("fine-tuned", "frozen"), ("fine-tuned", "window of words"),
+        ("fine-tuned, with capitals", "fine-tuned"),
+    ]
+}
+tables.gains_in_f1(f1_gains)
 
 # %% [markdown]
 # The fine-tuned model has a substantially higher F1 than the frozen encoder and the window of words. Giving the head information about capital letters, the
 # obvious remedy for an uncased vocabulary, brings no gain beyond the noise; these runs do not show why.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-f1_by_size = {}
-for (size, _), rows in read_table("results/applications_sizes.csv").groupby(["sentences", "seed"]):
-    tags = rows.set_index("sentence")["tags"].str.split().reindex(test_sentences.index).tolist()
-    f1_by_size.setdefault(int(size), []).append(entity_f1(true_tags, tags)[2])
-f1_by_size[len(train_sentences)] = [score for _, score in points["fine-tuned"]]
-for size, scores in f1_by_size.items():
-    print(f"fine-tuned on {size:>3} sentences: F1 {np.mean(scores):.3f} ± {half_width(scores):.3f} (three seeds; about the same number of steps for every size)")
+# %% tags=["demo"]
+by_size = recorded.tags_of_taggers("applications_sizes", "sentences", test_sentences)
+f1_by_size = {
+    size: [entity_f1(true_tags, tags)[2] for tags in seeds] for size, seeds in by_size.items()
+} | {len(train_sentences): [score for _, score in points["fine-tuned"]]}
+tables.f1_by_size(f1_by_size)
 
 # %% [markdown]
 # > **Checking the literature.** Devlin et al. (2019, table 7) report an F1 of 92.4 for BERT-Base on CoNLL-2003. Their model was *cased*, read the context of
@@ -778,8 +621,8 @@ for name in in_labels:
 from pathlib import Path
 
 import coursekit
+from coursekit.application_runs import MAX_LEN
 
-MAX_LEN = 24                                                        # the longest allowed answer, in subwords
 questions = pd.read_json(Path(coursekit.__file__).parents[1] / "data/questions/questions.json")
 
 
@@ -816,31 +659,10 @@ def span_loss(model: Upper, batch: Rows) -> Float[Tensor, ""]:
         cross_entropy(start, batch.labels[:, 0]) + cross_entropy(end, batch.labels[:, 1])
     ) / 2
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from textwrap import fill
-
+# %% tags=["demo"]
 test_questions = questions[questions["split"] == "test"].set_index("id")
-scores = read_table("results/applications_span_scores.csv").set_index("id")
-
-def recorded_scores(id: str) -> tuple[Tensor, Tensor, Tensor, list]:
-    """Start and end scores, a mask of the text, and the character offsets of the tokens."""
-    question = test_questions.loc[id]
-    row = tokenizer(question["question"], question["context"], return_offsets_mapping=True)
-    context = [side == 1 for side in row.sequence_ids()]
-    start, end = (
-        torch.tensor([float(x) for x in scores.loc[id, side].split()]) for side in ("start", "end")
-    )
-    return start, end, torch.tensor(context), row["offset_mapping"]
-
-first_id = scores.index[0]
-start, end, context, offsets = recorded_scores(first_id)
-text = test_questions.loc[first_id, "context"]
-print(test_questions.loc[first_id, "question"], f"\n\n{fill(text, 72)}\n")
-for name, values in (("start", start), ("end", end)):
-    best = values.topk(3).indices.tolist()
-    words_there = [text[slice(*offsets[t])] if t else "[CLS]" for t in best]
-    print(f"highest {name} scores:",
-          ", ".join(f"{word} ({values[t]:.1f})" for word, t in zip(words_there, best)))
+recorded_scores = recorded.span_scores(test_questions, tokenizer)
+tables.highest_scores(test_questions.loc["q136-1"], recorded_scores("q136-1"))
 
 # %% [markdown]
 # These recorded scores come from a model that was trained like the tagger, for three epochs on the 558 training questions. For a long time, tutorials chose the
@@ -852,23 +674,11 @@ for name, values in (("start", start), ("end", end)):
 # %% tags=["demo"]
 predict("applications.invalid", ...)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-recorded_spans = read_table("results/applications_questions.csv").fillna({"answer": ""})
-
-def fits(start: pd.Series, end: pd.Series) -> pd.Series:
-    """Whether start and end are both [CLS], or form a span of 1 to MAX_LEN tokens of the text."""
-    return ((start == 0) & (end == 0)) | ((start > 0) & (end >= start) & (end - start < MAX_LEN))
-
-heads_only = recorded_spans[recorded_spans["model"].isin(["fine-tuned", "frozen"])]
-in_test = heads_only[heads_only["id"].isin(test_questions.index)]
-no_span_there = ~fits(in_test["start"], in_test["end"])
-invalid = no_span_there.groupby([in_test["model"], in_test["seed"]]).mean()
+# %% tags=["demo"]
+in_test = recorded.spans_of_heads(test_questions)
+invalid = recorded.without_valid_span(in_test)
 reveal("applications.invalid", invalid["fine-tuned"].mean())
-for name in ("fine-tuned", "frozen"):
-    shares = invalid[name]
-    seeds = ", ".join(f"{x:.1%}" for x in shares)
-    print(f"{name:<11} no valid span: {shares.mean():.1%} of {len(test_questions)} questions",
-          f"(by seed {seeds}; ± {100 * half_width(shares):.1f} points)")
+tables.no_valid_span(invalid, len(test_questions))
 
 # %% [markdown]
 # Start and end must therefore be chosen jointly. The spans of a text of T tokens can be arranged in a T × T matrix, in which the row is the first token of a
@@ -899,43 +709,17 @@ def best_span(
 # %% nbgrader={"grade": true, "grade_id": "applications-best_span-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("applications.best_span", lambda case: best_span(**case))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def question_triangle(id: str) -> None:
-    """Draw the scores of all spans of the text that belongs to one question."""
-    start, end, context, offsets = recorded_scores(id)
-    first, last, margin = best_span(start, end, context, MAX_LEN)
-    places = context.nonzero()[:, 0]
-    skip, table = places[0].item(), start[places][:, None] + end[places]
-    band = torch.ones_like(table).triu().tril(MAX_LEN - 1).bool()
-    text = test_questions.loc[id, "context"]
-    tokens = [text[slice(*offsets[place])] for place in places.tolist()]
-    alone = start[places].argmax().item(), end[places].argmax().item()
-    none = (start[0] + end[0]).item()
-    title = test_questions.loc[id, "question"]
-    pictures.triangle(table, band, tokens, (first - skip, last - skip), alone, none, title)
-
-not_a_span = in_test[(in_test["model"] == "fine-tuned") & (in_test["seed"] == 0)].set_index("id")
-not_a_span = not_a_span[(not_a_span["start"] > not_a_span["end"]) & (not_a_span["end"] > 0)]
-mended_by_pairs = [
-    id for id, answer in not_a_span["answer"].items() if answer in test_questions.loc[id, "answers"]
-]
-drawn = (mended_by_pairs or list(not_a_span.index) or [first_id])[0]
-question_triangle(drawn)
+# %% tags=["demo"]
+not_a_span, drawn = recorded.crossed_spans(in_test, test_questions)
+pictures.question_triangle(drawn, test_questions, recorded_scores, best_span)
 print("accepted answers:", test_questions.loc[drawn, "answers"])
 
 # %% [markdown]
 # Whole rows and columns are bright or dark, because the score of a span is a sum of two separate scores. The cross marks the best start combined with the best
 # end; the circle marks the cell with the best valid answer. Use the slider to view other questions:
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from ipywidgets import IntSlider
-
-from coursekit.sliders import interact
-
-slider = IntSlider(
-    value=test_questions.index.get_loc(drawn), max=len(test_questions) - 1, continuous_update=False
-)
-interact(lambda number: question_triangle(test_questions.index[number]), number=slider)
+# %% tags=["demo"]
+pictures.triangle_slider(drawn, test_questions, recorded_scores, best_span)
 
 # %% [markdown]
 # When is an answer correct? "The 340 metres." and "340 metres" are the same answer, and "metres" is part of this answer. Annotators often accept several
@@ -946,14 +730,6 @@ def words_of(text: str) -> list[str]:
     """The words that SQuAD compares: in lower case, without punctuation or articles."""
     plain = "".join(letter for letter in text.lower() if letter not in string.punctuation)
     return re.sub(r"\b(a|an|the)\b", " ", plain).split()
-
-def mark_all(case: dict, mark) -> Float[Tensor, "questions 2"]:
-    """Both scores for each answer. `accepted` lists the accepted answers to all questions;
-    `counts` gives the number of accepted answers for each question."""
-    accepted = iter(case["accepted"])
-    answers = [[next(accepted) for _ in range(count)] for count in case["counts"].tolist()]
-    marks = [torch.as_tensor(mark(*pair)) for pair in zip(case["said"], answers)]
-    return torch.stack(marks).double()
 
 # %% nbgrader={"grade": false, "grade_id": "applications-exact_match_and_f1", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def exact_match_and_f1(said: str, accepted: list[str]) -> tuple[float, float]:
@@ -982,18 +758,10 @@ def exact_match_and_f1(said: str, accepted: list[str]) -> tuple[float, float]:
 check("applications.exact_match_and_f1", lambda case: mark_all(case, exact_match_and_f1))
 
 # %% tags=["demo"]
-metres = ["about 340 metres", "340 metres"]
-for answer, accepted in (
-    ("The 340 metres.", metres),
-    ("metres", metres),
-    ("", []),
-    ("1953", []),
-):
-    exact, overlap = exact_match_and_f1(answer, accepted)
-    print(
-        f"answer {answer!r:<18} accepted {str(accepted):<36} exact match {exact:.0f}, F1 "
-        f"{overlap:.2f}"
-    )
+tables.scored_answers(exact_match_and_f1, [
+    ("The 340 metres.", ["about 340 metres", "340 metres"]),
+    ("metres", ["about 340 metres", "340 metres"]), ("", []), ("1953", []),
+])
 
 # %% [markdown]
 # A model must also be able to abstain: if the margin is not above 0, we replace its answer with the empty text. In the first part of the next table, which
@@ -1007,11 +775,12 @@ def marks(answers: pd.Series) -> pd.DataFrame:
     pairs = [exact_match_and_f1(*pair) for pair in zip(answers, accepted)]
     return pd.DataFrame(pairs, index=answers.index, columns=["exact match", "F1"])
 
+prompts = read_table("results/applications_prompts.csv").set_index(["task", "id"])["answer"]
 said_by_smol = prompts["questions"].fillna("")
 said_by_smol[said_by_smol.str.lower().str.match("none|the text does not")] = ""
 given = {
     (name, seed): rows.set_index("id")
-    for (name, seed), rows in recorded_spans.groupby(["model", "seed"], sort=False)
+    for (name, seed), rows in recorded.answers().groupby(["model", "seed"], sort=False)
 }
 given["SmolLM2, zero-shot", 0] = pd.DataFrame({
     "answer": said_by_smol, "margin": said_by_smol.ne("").astype(float),
@@ -1025,28 +794,15 @@ for (name, _), rows in given.items():
     allowed.setdefault(name, []).append(marks(rows["answer"].where(speaks, "")))
 allowed["always abstains"] = [marks(pd.Series("", index=test_questions.index))]
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def of_paragraphs(seeds: list[pd.DataFrame], mark: str) -> tuple[float, float, float]:
-    """The mean over questions, with an interval obtained by resampling whole paragraphs."""
-    values = sum(one[mark] for one in seeds) / len(seeds)
-    texts = test_questions["context"].reindex(values.index)
-    by_text = values.groupby(texts).agg(["sum", "count"]).to_numpy()
-    return ratio(by_text), *bootstrap(by_text, ratio)
-
-question_table = {}
-for name in allowed:
-    line = question_table[name] = {}
-    for title, source in (("has an answer", forced), ("all", allowed)):
-        for mark in ("exact match", "F1"):
-            if name in source:
-                middle, low, high = of_paragraphs(source[name], mark)
-                line[f"{title}: {mark}"] = f"{middle:.3f} ({low:.2f}–{high:.2f})"
-display(pd.DataFrame(question_table).T.fillna("–"))
-fine, sentence_f1 = (of_paragraphs(forced[n], "F1") for n in ("fine-tuned", "likeliest sentence"))
-all_fine, all_silent = (of_paragraphs(allowed[n], "F1") for n in ("fine-tuned", "always abstains"))
-by_seed = [one["F1"].mean() for one in forced["fine-tuned"]]
-seeds = ", ".join(f"{x:.3f}" for x in by_seed)
-print(f"fine-tuned, F1 on questions with an answer, by seed: {seeds} (± {half_width(by_seed):.3f})")
+# %% tags=["demo"]
+of_paragraphs = recorded.over_paragraphs(test_questions)
+tables.answers(forced, allowed, of_paragraphs)
+fine, sentence_f1, all_fine, all_silent = (
+    of_paragraphs(marks_of[name], "F1") for marks_of, name in [
+        (forced, "fine-tuned"), (forced, "likeliest sentence"),
+        (allowed, "fine-tuned"), (allowed, "always abstains"),
+    ]
+)
 
 # %% [markdown]
 # After training on a few hundred questions, the head finds answers far better than the *likeliest sentence* baseline. Even so, barely more than a quarter of
@@ -1066,11 +822,13 @@ print(f"fine-tuned, F1 on questions with an answer, by seed: {seeds} (± {half_w
 # from a generated list of names; we did not try this.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.intervals import bootstrap
+
 asked_reviews, asked_questions = right["SmolLM2, zero-shot"].index, said_by_smol.index
 no_span = np.mean([
     text.strip(" .") not in test_questions.loc[id, "context"] for id, text in said_by_smol.items()
 ])
-called_positive = (said == "positive").mean()
+called_positive = (prompts["sentiment"] == "positive").mean()
 print(f"reviews: {called_positive:.1%} of {len(asked_reviews)} labelled positive;",
       f"questions: {no_span:.1%} of {len(asked_questions)} answers are not a span of the text")
 
@@ -1086,7 +844,7 @@ def on_asked(name: str) -> dict[str, str]:
         line["reviews: accuracy"] = with_interval(shares.mean(), *bootstrap(shares))
     return line
 
-share = positive.loc[asked_reviews].mean()
+share = (test_reviews.set_index("id")["label"].loc[asked_reviews] == "positive").mean()
 versus = {
     "encoder with a head, fine-tuned": on_asked("fine-tuned"),
     "decoder, zero-shot": on_asked("SmolLM2, zero-shot"),
@@ -1104,18 +862,12 @@ display(pd.DataFrame(versus))
 # In general, the *shape* of the answer determines the choice. If a label or a position in the text is wanted, a head cannot output anything else; it needs a
 # single forward pass and returns scores that can be compared with a threshold. Only a generative model can produce a new text.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-tagged_well, by_memory = table["fine-tuned"], table["most frequent tag"]
-leaves = pd.DataFrame([
-    ("encoder + head on a pooled vector (sentiment)", "text",
-     f"accuracy {by_kind['fine-tuned']['all'][0]:.2f}; baseline 0.50"),
-    ("encoder + head on every token (entities)", "word",
-     f"F1 {tagged_well['entity F1']:.2f}; baseline {by_memory['entity F1']:.2f}"),
-    ("encoder + start and end scores (questions)", "span",
-     f"F1 {all_fine[0]:.2f}, may abstain; baseline {all_silent[0]:.2f}"),
-    ("sentence vectors to compare", "two texts", "next notebook (11)"),
-], columns=["model", "way", "measured"]).set_index("model")
-pictures.decision(leaves)
+# %% tags=["demo"]
+pictures.decision({
+    "sentiment": (by_kind["fine-tuned"]["all"][0], 0.5),
+    "entities": entity_table.loc[["fine-tuned", "most frequent tag"], "entity F1"],
+    "questions": (all_fine[0], all_silent[0]),
+})
 
 # %% [markdown]
 # **Question 2 · Choosing a model for a task.** A library has received two million letters. It wants (a) to identify the complaints, (b) to find the date on which a reader's
@@ -1191,11 +943,8 @@ for seed in [seed for name, seed in given if name == "fine-tuned"]:
     on_test = margins_and_marks(seed, "test")
     best_of_test = float(best_threshold(*on_test)[1])
     gained.append((threshold, earned(0.0, *on_test), earned(threshold, *on_test), best_of_test))
-    _, zero, chosen, best = gained[-1]
-    print(f"seed {seed}: threshold {threshold:+.2f}; test F1 {zero:.3f} at threshold 0,",
-          f"{chosen:.3f} at this threshold, {best:.3f} at the threshold that is best for the test questions")
 threshold_gain = np.array([chosen - zero for _, zero, chosen, _ in gained])
-print(f"gain over threshold 0: {threshold_gain.mean():+.3f} ± {half_width(threshold_gain):.3f}")
+tables.thresholds(gained, threshold_gain)
 pictures.thresholds(*(values.numpy() for values in margins_and_marks(0, "test")), gained[0][0])
 
 # %% [markdown]
@@ -1208,37 +957,9 @@ pictures.thresholds(*(values.numpy() for values in margins_and_marks(0, "test"))
 # does the first question have the larger margin? This probability is the area under the ROC curve (**AUC**; chance level is 0.5). The baseline is a logistic
 # regression on the words of the *question* alone, which never sees the text.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-
-train_questions = every_question[every_question["split"] == "train"]
-by_words = make_pipeline(CountVectorizer(), LogisticRegression(class_weight="balanced", max_iter=2000))
-by_words.fit(train_questions["question"], train_questions["answerable"])
-guesses = {"the words of the question alone": [by_words.predict_proba(test_questions["question"])[:, 1]]}
-for name in ("fine-tuned", "frozen"):
-    guesses[f"margin, {name}"] = [
-        given[name, seed]["margin"].reindex(test_questions.index).to_numpy() for of, seed in given if of == name
-    ]
-paragraphs = list(test_questions.groupby("context").indices.values())
-
-def auc(name: str, rows: np.ndarray) -> float:
-    """The AUC on these rows of the test questions, averaged over seeds."""
-    with_one, without = rows[answerable.to_numpy()[rows]], rows[~answerable.to_numpy()[rows]]
-    margins = [(values[with_one][:, None], values[without]) for values in guesses[name]]
-    return np.mean([(a > b).mean() + (a == b).mean() / 2 for a, b in margins])
-
-drawn_paragraphs = np.random.default_rng(0).integers(0, len(paragraphs), (500, len(paragraphs)))
-drawn_rows = [np.concatenate([paragraphs[n] for n in some]) for some in drawn_paragraphs]
-aucs = {}
-for name in guesses:
-    ends = np.quantile([auc(name, rows) for rows in drawn_rows], [0.025, 0.975])
-    aucs[name] = auc(name, np.arange(len(test_questions))), *ends
-    print("{}: AUC {:.2f} ({:.2f} to {:.2f})".format(name, *aucs[name]))
-more = [auc("margin, fine-tuned", rows) - auc("the words of the question alone", rows) for rows in drawn_rows]
-margin_above_words = np.quantile(more, [0.025, 0.975])
-print("margin, fine-tuned − words of the question alone: 95 % {:+.2f} to {:+.2f}".format(*margin_above_words))
+# %% tags=["demo"]
+aucs, margin_above_words = recorded.finding_answerable(every_question, given)
+tables.finding_answerable(aucs, margin_above_words)
 
 # %% [markdown]
 # Even the words of the question alone predict better than chance whether there is an answer, perhaps because a single author wrote all unanswerable questions.
@@ -1272,7 +993,5 @@ print("margin, fine-tuned − words of the question alone: 95 % {:+.2f} to {:+.2
 # %% [markdown]
 # Next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb). The [start page](../start.ipynb) shows your progress.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit import predictions
-
+# %% tags=["demo"]
 predictions()
