@@ -100,7 +100,10 @@ def test_torch_is_the_one_version_the_course_was_measured_with():
     assert "torch==2.13.0" in map(str, requirements("constraints.txt"))
 
 
-CONDA = {"environment.yml": ["-e ./course", "-e .[grading,similarity]"], "tools/student/environment.yml": ["-e ."]}
+CONDA = {
+    "environment.yml": ["-e ./course", "-e .[grading,similarity]"],
+    "tools/student/environment.yml": ["-e ."],
+}
 """How conda's pip installs the instructor's course, and the student's."""
 
 

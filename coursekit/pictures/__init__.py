@@ -1,1 +1,1 @@
-"""The larger figures of the notebooks, one module for each notebook; the notebook computes the values that they show."""
+"""The figures and tables of the notebooks, which compute the values; a module for each notebook, or for each of its topics."""

@@ -126,9 +126,7 @@ def test_a_second_run_finds_everything_in_the_store(course):
     grade()
     graded = grade()
     assert scores(course, NAME) == RECORDED and "Teil B" in graded
-    assert "No score of 3 students in Teil B.ipynb" in command(
-        "regrade", NAME, "--isolation", "none"
-    )
+    assert "No score of 3 students in Teil B.ipynb" in command("regrade", NAME, "--isolation", "none")
 
 
 def test_a_corrected_notebook_changes_its_own_scores_alone(course):

@@ -13,6 +13,7 @@ from autograder.source import code_cells
 from tests.conftest import ASSIGNMENTS, release_of, solution_of
 from tools.book.notebook import students_page
 
+MOST_FOLDED = 12
 MOST_WORDS = 6
 """A code cell may display so many words as Markdown; the head of a table has more, and a bar."""
 
@@ -32,6 +33,12 @@ def test_code_folded_in_the_source_is_folded_in_the_release_and_on_the_website(n
     assert [cell.id for cell in code_cells(page) if "hide-input" in cell.metadata.get("tags", [])] == folded(
         source
     )
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_hardly_any_code_is_folded(name):
+    """A page holds prose, exercises, short calls and what they show; what only draws belongs to coursekit."""
+    assert len(folded(release_of(name))) <= MOST_FOLDED
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
