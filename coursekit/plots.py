@@ -26,6 +26,8 @@ INK = {
     GREY: "#737373",
 }  # fmt: skip
 """The same hues for words, with a contrast of at least 4.5 : 1 to white (WCAG 2.2, success criterion 1.4.3)."""
+FAINT = "#5f5f5f"
+"""Grey for words on a tinted ground, where the ink of GREY has too little contrast."""
 HATCHES = "", "//", "..", "xx"
 """Patterns for adjacent bars, which colours alone would not distinguish."""
 

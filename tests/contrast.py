@@ -59,5 +59,7 @@ def drawn_without_words(figure: Figure) -> Iterator[tuple[list, np.ndarray]]:
     for text, *_ in texts:
         text.set_visible(True)
     figure.set_layout_engine(engine)
-    width, height = (int(length) for length in figure.get_size_inches() * figure.dpi)
+    width, height = (
+        int(length + 1e-6) for length in figure.get_size_inches() * figure.dpi
+    )  # as Agg cuts it off
     yield texts, np.frombuffer(buffer.getvalue(), np.uint8).reshape(height, width, 4)
