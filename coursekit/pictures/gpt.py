@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from coursekit.intervals import half_width
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
+from coursekit.plots import BLUE, FAINT, GREEN, GREY, ORANGE, PINK, SKY, show
 
 
 def mask_at_work(words: Sequence[str]) -> None:
@@ -80,7 +80,7 @@ def shift_at_work(tokens: Sequence[str]) -> None:
                 )
             )
             ax.text(
-                place, height, token, ha="center", va="center", fontsize=9, color="black" if counts else GREY
+                place, height, token, ha="center", va="center", fontsize=9, color="black" if counts else FAINT
             )
         if place + 1 < T:
             counts = tokens[place + 1] != "[PAD]"
