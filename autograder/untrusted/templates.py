@@ -28,7 +28,8 @@ VALUE = re.compile(r"\{\{ ((?:resources|cell\.metadata)(?:\.\w+)+) \}\}")
 LABEL = re.compile(r'<span class="nbgrader-label">(?P<words>[^\n]*?)</span>')
 """What nbgrader writes over a cell that is graded or answered: the same words over all, or a grade id."""
 SHOWN = re.compile(
-    r"<(?P<element>(?:a|li|span)\b[^>]*)>\{\{ (?P<name>(?P<of>resources\.)?(?:assignment|notebook)_id) \}\}<"
+    r"<(?P<element>(?:a|li|span|h4)\b[^>]*)>"
+    r"\{\{ (?P<name>(?P<of>resources\.)?(?:(?:assignment|notebook)_id|nbgrader\.notebook)) \}\}(?P<rest>[ <])"
 )
 """The id of an assignment or a notebook as the words of an element."""
 COLUMN = re.compile(r"<th>(Assignment|Notebook) ID</th>")
@@ -105,7 +106,7 @@ def _label(match: re.Match[str]) -> str:
 def _shown(match: re.Match[str]) -> str:
     """The title, with the id as a tooltip."""
     name, titles = match["name"], f"{match['of'] or ''}titles"
-    return f'<{match["element"]} title="{{{{ {name} | e }}}}">{{{{ {name} | titled({titles}) | e }}}}<'
+    return f'<{match["element"]} title="{{{{ {name} | e }}}}">{{{{ {name} | titled({titles}) | e }}}}{match["rest"]}'
 
 
 def _as_javascript(match: re.Match[str]) -> str:

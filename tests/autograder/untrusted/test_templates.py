@@ -14,7 +14,7 @@ from traitlets.config import Config
 
 from autograder.source import grade_id
 from autograder.untrusted.pages import Pages, policy_of_formgrader
-from autograder.untrusted.templates import FOLDER, formgraders
+from autograder.untrusted.templates import FOLDER, escaping, formgraders
 from tests.conftest import ROOT, release_of
 
 HOSTILE = [
@@ -117,6 +117,8 @@ def test_lists_call_assignments_and_notebooks_by_their_titles_and_keep_names_as_
     assert "ps2" in untitled.text and ("title", "ps2") in untitled.attributes
     for template in TEMPLATES:
         assert "Assignment ID" not in rendered(template, "x").text
+    feedback = escaping((FOLDER / "feedback" / "index.html.j2").read_text(), "resources.nonce")
+    assert "{{ resources.nbgrader.notebook | titled(resources.titles) | e }} (Score: " in feedback
 
 
 @pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.*")), ids=lambda file: file.name)
