@@ -249,8 +249,11 @@ def nonce(handler: Any) -> str:
     return handler._autograder_nonce
 
 
-def render_with(templates: "Environment") -> None:
+def render_with(templates: "Environment", titles: Callable[[Path, str], dict[str, str]]) -> None:
     """Have formgrader render its pages with these templates, to which the nonce of the response is given.
+
+    They are also given the titles of assignments and notebooks, which `titles` finds in the course's folder: nbgrader shows
+    names alone.
 
     nbgrader's own escape nothing: an id in the address, or one in the gradebook, becomes HTML and script as it is, and acts
     with the rights of whoever follows a link. Not reported yet.
@@ -258,7 +261,8 @@ def render_with(templates: "Environment") -> None:
     from nbgrader.server_extensions.formgrader.base import BaseHandler  # start-up: nbgrader
 
     def render(self: BaseHandler, name: str, **values: Any) -> str:
-        return templates.get_template(name).render(**values, nonce=nonce(self))
+        known = titles(Path(self.coursedir.root), values.get("assignment_id", ""))
+        return templates.get_template(name).render(**values, titles=known, nonce=nonce(self))
 
     _wrap(BaseHandler, "render", lambda _: render)
 

@@ -77,6 +77,7 @@ from autograder.untrusted.submission import (
 )
 from autograder.untrusted.templates import formgraders
 from autograder.untrusted.times import read_time
+from autograder.untrusted.titles import titles
 
 WRAP = textwrap.TextWrapper(78, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 MARK = "autograder"
@@ -93,7 +94,7 @@ def configure(c: Config) -> None:
     nbgrader_patches.find_schema_version()
     nbgrader_patches.log_no_traceback()
     nbgrader_patches.use_exporter(Pages)
-    nbgrader_patches.render_with(formgraders())
+    nbgrader_patches.render_with(formgraders(), titles)
     nbgrader_patches.send_policies(policy_of_formgrader, A_STUDENTS_FILE)
     nbgrader_patches.send_answers_as_text()
     nbgrader_patches.open_courses_for_jupyterlab_alone()

@@ -4,13 +4,17 @@ import base64
 import io
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from cycler import cycler
 from IPython.display import display
+from jaxtyping import Shaped
 
 if TYPE_CHECKING:  # importing pyplot takes half a second; a notebook that draws has imported it anyway
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+    from matplotlib.typing import ColorType
 
 # Okabe and Ito (2008): distinguishable with every common form of colour blindness.
 BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW, GREY = (
@@ -22,6 +26,8 @@ INK = {
     GREY: "#737373",
 }  # fmt: skip
 """The same hues for words, with a contrast of at least 4.5 : 1 to white (WCAG 2.2, success criterion 1.4.3)."""
+FAINT = "#5f5f5f"
+"""Grey for words on a tinted ground, where the ink of GREY has too little contrast."""
 HATCHES = "", "//", "..", "xx"
 """Patterns for adjacent bars, which colours alone would not distinguish."""
 
@@ -72,6 +78,29 @@ def show(figure: "Figure", alt: str) -> None:
 
     matplotlib.pyplot.close(figure)
     display(Picture(buffer.getvalue(), alt))
+
+
+def write_in_cells(image: "AxesImage", texts: Shaped[np.ndarray, "rows columns"], **style: Any) -> None:
+    """Write a text into each cell of a heat map, in black or in white: see `ink_on`. `style` goes to matplotlib's `text`."""
+    cells = image.to_rgba(image.get_array())
+    for (row, column), text in np.ndenumerate(texts):
+        colour = ink_on(tuple(cells[row, column]))
+        image.axes.text(column, row, text, ha="center", va="center", color=colour, **style)
+
+
+def ink_on(ground: "ColorType") -> str:
+    """Black or white, whichever has the higher contrast to a colour on white paper: always at least 4.5 : 1.
+
+    The luminance is that of WCAG 2.2. Black on a colour of luminance L has the contrast (L + 0.05) / 0.05, white
+    1.05 / (L + 0.05).
+    """
+    from matplotlib.colors import to_rgba
+
+    *colour, alpha = to_rgba(ground)
+    seen = alpha * np.array(colour) + (1 - alpha)
+    linear = np.where(seen <= 0.04045, seen / 12.92, ((seen + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ (0.2126, 0.7152, 0.0722))
+    return "black" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "white"
 
 
 def _darken_words(figure: "Figure") -> None:

@@ -44,18 +44,22 @@ def faint_words(figure: Figure) -> list[str]:
 @contextmanager
 def drawn_without_words(figure: Figure) -> Iterator[tuple[list, np.ndarray]]:
     """The words of a figure with their colours and places, and the figure's points without them (rows, columns, 4)."""
-    figure.savefig(io.BytesIO(), format="rgba", dpi=figure.dpi)  # lays everything out
+    figure.draw_without_rendering()  # lays everything out
     texts = [
         (text, to_rgba(text.get_color()), text.get_window_extent())
         for text in figure.findobj(Text)
         if text.get_visible() and text.get_text().strip()
     ]
-    before = [text.get_color() for text, *_ in texts]
+    engine = figure.get_layout_engine()
+    figure.set_layout_engine("none")  # everything stays where it is
     for text, *_ in texts:
-        text.set_color((0, 0, 0, 0))
+        text.set_visible(False)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="rgba", dpi=figure.dpi)
-    for (text, *_), colour in zip(texts, before, strict=True):
-        text.set_color(colour)
-    width, height = (round(length) for length in figure.get_size_inches() * figure.dpi)
+    for text, *_ in texts:
+        text.set_visible(True)
+    figure.set_layout_engine(engine)
+    width, height = (
+        int(length + 1e-6) for length in figure.get_size_inches() * figure.dpi
+    )  # as Agg cuts it off
     yield texts, np.frombuffer(buffer.getvalue(), np.uint8).reshape(height, width, 4)

@@ -40,6 +40,12 @@ def test_the_first_hour_names_commands_and_options_that_there_are():
         assert {option for option in rest if option.startswith("--")} <= options, row
 
 
+def test_the_readme_is_short():
+    text = (ROOT / "README.md").read_text()
+    assert len(text.split()) <= 450
+    assert text.count("![") == 2 and text.count("```") == 2, "two pictures, and one block with two commands"
+
+
 def test_readme_and_start_page_link_the_same_notebooks():
     def notebooks(page: Path) -> set[str]:
         links = LINK.findall(page.read_text())

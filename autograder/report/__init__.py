@@ -26,6 +26,7 @@ from autograder.report.exercises import exercise_rows, graded, written_rows
 from autograder.report.mistakes import by_frequency, known_mistakes, unnamed
 from autograder.report.pages import write_page
 from autograder.source import points
+from autograder.untrusted.titles import titles
 
 MOST_BARS = 20  # of the distribution
 SLOWEST, MISTAKES = 10, 15  # that are shown at once
@@ -110,6 +111,7 @@ def contents(*classes: Class) -> dict[str, object]:
     ran.sort(key=lambda pair: -pair[1].seconds)
     return {
         "assignment": first.assignment.name,
+        "heading": titles(first.assignment.root).get(first.assignment.name, first.assignment.name),
         "several": len(classes) > 1,
         "titles": {
             one.assignment.within(cell): one.assignment.within(title)

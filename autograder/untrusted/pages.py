@@ -25,7 +25,8 @@ from autograder.course import Assignment, notebook_of
 from autograder.source import is_demo
 from autograder.untrusted import budgets
 from autograder.untrusted.budgets import TooMuch
-from autograder.untrusted.templates import EscapingLoader, quoted, scripts_of_attributes
+from autograder.untrusted.templates import EscapingLoader, quoted, scripts_of_attributes, titled
+from autograder.untrusted.titles import titles
 
 OUR_TEMPLATES = Path(__file__).parents[1] / "templates" / "nbgrader"
 
@@ -88,6 +89,7 @@ class Pages(HTMLExporter):
         self._begin()
         resources = {**(resources or {}), "nonce": self.nonce}
         self._assignment = self._find_assignment(resources)
+        resources["titles"] = titles(self._assignment.root, self._assignment.name)
         page, resources = super().from_notebook_node(_bounded(nb), resources, **kw)
         return self._guarded(page), resources
 
@@ -98,7 +100,7 @@ class Pages(HTMLExporter):
         """nbconvert's, in which the templates of nbgrader escape what they are given."""
         environment = super()._create_environment()
         environment.loader = EscapingLoader(environment.loader, "resources.nonce")
-        environment.filters["quoted"] = quoted
+        environment.filters["quoted"], environment.filters["titled"] = quoted, titled
         return environment
 
     def _guarded(self, page: str) -> str:

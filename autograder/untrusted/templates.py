@@ -1,5 +1,7 @@
 """nbgrader's own templates for formgrader, with what they lack: they escape nothing, and their scripts have no nonce.
 
+And they call an assignment, a notebook and a cell by its id, where students read a title.
+
 The templates are changed while they are read, so that a new version of nbgrader brings its own. What is put into HTML is
 escaped by Jinja; in a script, an id becomes a string of JavaScript; in an address, it is quoted.
 """
@@ -7,7 +9,7 @@ escaped by Jinja; in a script, an id becomes a string of JavaScript; in an addre
 import base64
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
@@ -25,20 +27,43 @@ VALUE = re.compile(r"\{\{ ((?:resources|cell\.metadata)(?:\.\w+)+) \}\}")
 """In the templates that nbconvert's environment renders, which does not escape by itself."""
 LABEL = re.compile(r'<span class="nbgrader-label">(?P<words>[^\n]*?)</span>')
 """What nbgrader writes over a cell that is graded or answered: the same words over all, or a grade id."""
+SHOWN = re.compile(
+    r"<(?P<element>(?:a|li|span|h4)\b[^>]*)>"
+    r"\{\{ (?P<name>(?P<of>resources\.)?(?:(?:assignment|notebook)_id|nbgrader\.notebook)) \}\}(?P<rest>[ <])"
+)
+"""The id of an assignment or a notebook as the words of an element."""
+COLUMN = re.compile(r"<th>(Assignment|Notebook) ID</th>")
+UTILITIES = '<script src="{{ base_url }}/formgrader/static/js/utils.js"></script>'
+OURS = Path(__file__).parents[1] / "templates" / "nbgrader"
+RENAMING = (
+    "<script>\nconst titles = {{ (titles or {}) | tojson }};\n"
+    f"{(OURS / 'titles.js').read_text(encoding='utf-8')}</script>"
+)
+"""Of the lists, whose rows nbgrader's scripts make of what they fetch."""
+STYLES = re.compile(r"<link\b[^>]*/formgrader/static/css/(?:nbgrader|formgrade)\.css[^>]*>")
+NARROW = f"<style>\n{(OURS / 'formgrader.css').read_text(encoding='utf-8')}</style>"
 ON_EVENT = re.compile(r'\bon\w+="([^"]*)"', re.IGNORECASE)
 
 
 def formgraders() -> Environment:
-    """The environment in place of nbgrader's. Its templates are to be rendered with the `nonce` of their response."""
+    """The environment in place of nbgrader's.
+
+    Its templates are to be rendered with the `nonce` of their response and the `titles` of assignments and notebooks.
+    """
     theirs = FileSystemLoader(template_path)
     environment = Environment(loader=EscapingLoader(theirs, "nonce"), autoescape=True)
-    environment.filters["quoted"] = quoted
+    environment.filters["quoted"], environment.filters["titled"] = quoted, titled
     return environment
 
 
 def quoted(value: object) -> str:
     """An id as one part of an address."""
     return quote(str(value), safe="")
+
+
+def titled(name: str, titles: Mapping[str, str] | None) -> str:
+    """What an assignment or a notebook is called."""
+    return (titles or {}).get(name, name)
 
 
 class EscapingLoader(BaseLoader):
@@ -64,7 +89,9 @@ def escaping(source: str, nonce: str) -> str:
         body = TEXT.sub(_as_javascript, match["body"])
         return f'<script nonce="{{{{ {nonce} }}}}"{match["attributes"]}>{body}</script>'
 
-    source = LABEL.sub(_label, source)
+    source = COLUMN.sub(r"<th>\1</th>", SHOWN.sub(_shown, LABEL.sub(_label, source)))
+    source = source.replace(UTILITIES, UTILITIES + RENAMING)
+    source = STYLES.sub(lambda match: match[0] + NARROW, source)
     source = PART.sub(r"{{ \1 | quoted }}", SCRIPT.sub(script, source))
     return VALUE.sub(r"{{ \1 | e }}", source)
 
@@ -74,6 +101,12 @@ def _label(match: re.Match[str]) -> str:
     name = "cell.metadata.nbgrader.grade_id"
     words = "" if "{{" in match["words"] else match["words"]
     return f'<span class="nbgrader-label" title="{{{{ {name} | e }}}}">{{{{ {name} | called("{words}") | e }}}}</span>'
+
+
+def _shown(match: re.Match[str]) -> str:
+    """The title, with the id as a tooltip."""
+    name, titles = match["name"], f"{match['of'] or ''}titles"
+    return f'<{match["element"]} title="{{{{ {name} | e }}}}">{{{{ {name} | titled({titles}) | e }}}}{match["rest"]}'
 
 
 def _as_javascript(match: re.Match[str]) -> str:

@@ -27,6 +27,7 @@ from tornado import web
 from traitlets.config import Config
 
 from autograder.errors import CourseError
+from autograder.untrusted.titles import titles
 from autograder.written.desk import LONGEST_NAME, Conflict, Desk, Refused
 from autograder.written.room import Room
 
@@ -153,7 +154,9 @@ class DeskHandler(Handler):
     def _read(self, what: str) -> dict[str, Any]:
         room: Room = self.settings["room"]
         if what == "start":
-            start = {"assignment": room.assignment.name, "share": room.share, "problem": room.problem}
+            name = room.assignment.name
+            title = titles(room.assignment.root).get(name, name)
+            start = {"assignment": name, "title": title, "share": room.share, "problem": room.problem}
             return {**start, "questions": room.overview()}
         if what == "agreement":
             return {"agreement": room.agreement()}

@@ -8,12 +8,12 @@ import torch
 from IPython.display import Markdown, display
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import ListedColormap, to_rgba
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from coursekit.pictures.tables import markdown_table
-from coursekit.plots import BLUE, GREY, ORANGE, show
+from coursekit.plots import BLUE, GREY, ORANGE, ink_on, show, write_in_cells
 from coursekit.sliders import interact
 
 DARK_ORANGE, DARK_GREY = "#8a5a00", "#595959"
@@ -96,10 +96,8 @@ def heat_map(
     ax.set_xticks(range(len(words)), words, rotation=45, ha="right")
     ax.set_yticks(range(len(words)), words)
     ax.set(xlabel=xlabel, ylabel=ylabel)
-    for i in range(len(words)):
-        for j in range(len(words)):
-            colour = "white" if image.norm(matrix[i, j].item()) < 0.43 else "black"
-            ax.text(j, i, f"{matrix[i, j]:.{digits}f}", ha="center", va="center", fontsize=8, color=colour)
+    texts = [[f"{value:.{digits}f}" for value in row] for row in matrix.tolist()]
+    write_in_cells(image, np.array(texts), fontsize=8)
     figure.colorbar(image, label=label)
     return figure
 
@@ -267,8 +265,9 @@ def plain_attention(sentences: Sequence[tuple[Sequence[str], Float[Tensor, " T"]
 def shade(ax: Axes, words: Sequence[str], weights: Float[Tensor, " T"], title: str) -> None:
     """Draw a sentence; the larger the weight of a word, the darker its background."""
     for place, (word, weight) in enumerate(zip(words, weights.tolist(), strict=True)):
-        ax.add_patch(plt.Rectangle((place, 0), 0.96, 1, color=BLUE, alpha=min(1.0, weight), lw=0))
-        colour = "white" if weight > 0.93 else "black"
+        ground = to_rgba(BLUE, min(1.0, weight))
+        ax.add_patch(plt.Rectangle((place, 0), 0.96, 1, color=ground, lw=0))
+        colour = ink_on(ground)
         ax.text(place + 0.48, 0.62, word, ha="center", va="center", fontsize=11, color=colour)
         ax.text(place + 0.48, 0.22, f"{weight:.2f}", ha="center", va="center", fontsize=9, color=colour)
     ax.set(xlim=(0, 13), ylim=(0, 1))

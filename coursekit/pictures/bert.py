@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerBase
 
 from coursekit.intervals import mean_and_half
 from coursekit.language import Language
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
+from coursekit.plots import BLUE, FAINT, GREEN, GREY, ORANGE, PINK, SKY, show
 from coursekit.sliders import interact
 from coursekit.small import BERT
 from coursekit.small.both_sides import RightContext, distributions_at
@@ -41,7 +41,7 @@ def input_row(tokens: Sequence[str], segments: Int[Tensor, " T"], keep: Bool[Ten
                 )
             )
             ax.text(t, height, text, ha="center", va="center", fontsize=7.5 if height == 2 else 9,
-                    color="black" if real else GREY)  # fmt: skip
+                    color="black" if real else FAINT)  # fmt: skip
     ax.set(xlim=(-0.6, len(tokens) - 0.4), ylim=(-0.5, 2.5))
     ax.set_yticks([2, 1, 0], ["token", "segment", "position"])
     ax.set_xticks([])

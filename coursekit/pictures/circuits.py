@@ -11,7 +11,7 @@ from torch import Tensor
 
 from coursekit import features
 from coursekit.intervals import bootstrap
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show, write_in_cells
 
 
 def _listed(values: Sequence[float], digits: int = 2) -> str:
@@ -189,9 +189,11 @@ def worths(found: Mapping[tuple[str, str], Float[np.ndarray, "heads sentences"]]
     for ax, ((name, way), values) in zip(axes.flat, found.items(), strict=True):
         means = values.mean(axis=1)
         image = ax.imshow(means.reshape(2, 4), cmap="Blues", vmin=0, vmax=most, aspect="auto")
-        for place, (mean, each) in enumerate(zip(means, values, strict=True)):
-            low, high = bootstrap(each, draws=500)
-            ax.text(place % 4, place // 4, f"{mean:.3f}\n({low:.3f} to {high:.3f})", ha="center", va="center", fontsize=7, color="white" if mean > 0.6 * most else "black")  # fmt: skip
+        ends = [bootstrap(each, draws=500) for each in values]
+        texts = [
+            f"{mean:.3f}\n({low:.3f} to {high:.3f})" for mean, (low, high) in zip(means, ends, strict=True)
+        ]
+        write_in_cells(image, np.reshape(texts, (2, 4)), fontsize=7)
         ax.set(
             title=f"{name}, replaced by {'its mean' if way == 'mean' else way}",
             xticks=range(4),
@@ -223,8 +225,7 @@ def patched(
         for ax, shares, title in zip(axes[:, column], (values, controls[name]), (name, "control: the same sense"), strict=True):  # fmt: skip
             means = shares.mean(axis=0)
             image = ax.imshow(means, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-            for (row, at), mean in np.ndenumerate(means):
-                ax.text(at, row, f"{mean + 0.0:.2f}".replace("-0.00", "0.00"), ha="center", va="center", fontsize=7, color="white" if mean > 0.6 else "black")  # fmt: skip
+            write_in_cells(image, _two_digits(means), fontsize=7)
             ax.set_yticks(range(len(places)), places, fontsize=8)
             ax.set_xticks(range(means.shape[1]))
             ax.set_title(title, fontsize=9)
@@ -233,6 +234,12 @@ def patched(
     axes[1, len(found) // 2].set_xlabel("exchanged after layer (0: input of the first)")
     figure.colorbar(image, ax=axes, label="share restored", shrink=0.8)
     show(figure, alt=f"Share of the difference of senses that one exchanged vector restores, by position and layer. {'. '.join(said)}.")  # fmt: skip
+
+
+def _two_digits(means: Float[np.ndarray, "rows columns"]) -> np.ndarray:
+    """The numbers as texts, without a minus sign at 0.00."""
+    texts = [[f"{mean:.2f}".replace("-0.00", "0.00") for mean in row] for row in means]
+    return np.array(texts)
 
 
 def attributed(
@@ -247,8 +254,7 @@ def attributed(
     for ax, (name, values) in zip(axes, found.items(), strict=True):
         means = values.mean(axis=0).T
         image = ax.imshow(means, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        for (row, at), mean in np.ndenumerate(means):
-            ax.text(at, row, f"{mean + 0.0:.2f}".replace("-0.00", "0.00"), ha="center", va="center", fontsize=8, color="white" if mean > 0.6 else "black")  # fmt: skip
+        write_in_cells(image, _two_digits(means), fontsize=8)
         ax.set_yticks(range(len(places)), places, fontsize=8)
         ax.set_xticks(range(means.shape[1]))
         ax.set_title(name, fontsize=10)

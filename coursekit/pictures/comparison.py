@@ -10,7 +10,7 @@ from torch import Tensor
 
 from coursekit.pictures import exam
 from coursekit.planted import Exposure
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, show
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, show, write_in_cells
 
 
 def answers(right: Mapping[str, Float[Tensor, " n"]], some: Int[np.ndarray, " shown"], title: str) -> None:
@@ -73,17 +73,13 @@ def differences(
     clear: Bool[Tensor, "models models"],
     items: int,
 ) -> None:
-    """Row minus column in percentage points; grey where the difference is not clear."""
+    """Row minus column in percentage points; cells are left uncoloured where the difference is not clear."""
     points, certain = 100 * gaps.numpy(), clear.numpy()
     figure, ax = plt.subplots(figsize=(1.9 + 0.95 * len(names), 1.5 + 0.5 * len(names)))
     reach = max(1.0, np.abs(points).max())
-    ax.imshow(np.where(certain, points, np.nan), cmap="RdBu", vmin=-reach, vmax=reach, aspect="auto")
-    for i in range(len(names)):
-        for j in range(len(names)):
-            text = "" if i == j else f"{points[i, j]:+.0f}"
-            dark = certain[i, j] and abs(points[i, j]) > 0.6 * reach
-            colour = "white" if dark else "black" if certain[i, j] else GREY
-            ax.text(j, i, text, ha="center", va="center", fontsize=10, color=colour)
+    image = ax.imshow(np.where(certain, points, np.nan), cmap="RdBu", vmin=-reach, vmax=reach, aspect="auto")
+    texts = [["" if i == j else f"{gap:+.0f}" for j, gap in enumerate(row)] for i, row in enumerate(points)]
+    write_in_cells(image, np.array(texts), fontsize=10)
     ax.set_xticks(range(len(names)), names, rotation=25, ha="right", fontsize=9)
     ax.set_yticks(
         range(len(names)),
@@ -230,10 +226,9 @@ def reach(
     said = []
     for above, below, name in zip(*axes, claimed, strict=True):
         lengths, slopes = claimed[name].numpy().astype(float), (measured[name] / measured[name].max()).numpy()
-        above.imshow(np.where(lengths > 0, lengths, np.nan), cmap="Oranges", vmin=-4, vmax=14)
-        for (i, j), length in np.ndenumerate(lengths):
-            if length > 0:
-                above.text(j, i, f"{length:.0f}", ha="center", va="center", fontsize=6)
+        image = above.imshow(np.where(lengths > 0, lengths, np.nan), cmap="Oranges", vmin=-4, vmax=14)
+        texts = [[f"{length:.0f}" if length > 0 else "" for length in row] for row in lengths]
+        write_in_cells(image, np.array(texts), fontsize=6)
         below.imshow(np.where(slopes > 0, slopes, np.nan) ** 0.5, cmap="Blues", vmin=-0.25, vmax=1)
         above.set_title(name, fontsize=10)
         below.set_xticks(range(len(words)), words, rotation=90, fontsize=7)
@@ -256,9 +251,8 @@ def exposure(rows: Sequence[Exposure], title: str) -> None:
     wrong = np.array([not implementation.right for implementation in planted])
     colours = np.where(noticed, np.where(wrong[:, None], 1, 2), 0)
     figure, ax = plt.subplots(figsize=(6.6, 0.6 + 0.24 * len(planted)))
-    ax.imshow(colours, cmap=ListedColormap(["#eeeeee", BLUE, RED]), vmin=0, vmax=2, aspect="auto")
-    for (place, row), kind in np.ndenumerate(colours):
-        ax.text(row, place, " ✓!"[kind], ha="center", va="center", fontsize=9, color="white", weight="bold")
+    image = ax.imshow(colours, cmap=ListedColormap(["#eeeeee", BLUE, RED]), vmin=0, vmax=2, aspect="auto")
+    write_in_cells(image, np.array(["", "✓", "!"])[colours], fontsize=9, weight="bold")
     ax.set_xticks(np.arange(-0.5, len(rows)), minor=True)
     ax.set_yticks(np.arange(-0.5, len(planted)), minor=True)
     ax.grid(which="minor", color="white", linewidth=1.5)

@@ -16,7 +16,7 @@ from coursekit.exam import QUESTIONS, Accuracy, Exam, surest_sense
 from coursekit.intervals import mean_and_half
 from coursekit.language import Language
 from coursekit.pictures import exam
-from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, PINK, show
+from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, PINK, show, write_in_cells
 from coursekit.small.elmo import ELMo
 
 
@@ -29,24 +29,15 @@ def filter_at_work(model: ELMo, one: PluralFilter, words: Sequence[str]) -> None
     image = ax.imshow(
         answers, cmap="PuOr", vmin=-np.abs(answers).max(), vmax=np.abs(answers).max(), aspect="auto"
     )
-    said = []
+    texts, said = [], []
     for row, word in enumerate(words):
         letters = f"<{word}>".ljust(answers.shape[1] + width - 1, "·")
         best = int(answers[row].argmax())
-        for place in range(answers.shape[1]):
-            colour = "white" if abs(answers[row, place]) > 0.6 * np.abs(answers).max() else "black"
-            number = f"\n{answers[row, place]:+.1f}" if place == best else ""
-            ax.text(
-                place,
-                row,
-                letters[place : place + width] + number,
-                ha="center",
-                va="center",
-                fontsize=8.5,
-                color=colour,
-            )
+        texts.append([letters[place : place + width] for place in range(answers.shape[1])])
+        texts[row][best] += f"\n{answers[row, best]:+.1f}"
         ax.add_patch(plt.Rectangle((best - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="black", lw=2))
         said.append(f"{word} {answers[row, best]:.2f} at “{letters[best : best + width]}”")
+    write_in_cells(image, np.array(texts), fontsize=8.5)
     ax.set_yticks(range(len(words)), words)
     ax.set_xticks([])
     ax.set_xlabel("position of the filter (· is padding)")

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
+from coursekit.plots import BLUE, FAINT, GREEN, GREY, ORANGE, PINK, SKY, show
 
 
 def mask_at_work(words: Sequence[str]) -> None:
@@ -78,7 +78,7 @@ def shift_at_work(tokens: Sequence[str]) -> None:
                 )
             )
             ax.text(
-                place, height, token, ha="center", va="center", fontsize=9, color="black" if counts else GREY
+                place, height, token, ha="center", va="center", fontsize=9, color="black" if counts else FAINT
             )
         if place + 1 < T:
             counts = tokens[place + 1] != "[PAD]"

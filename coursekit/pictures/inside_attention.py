@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from coursekit.plots import BLUE, GREY, show
+from coursekit.plots import BLUE, GREY, show, write_in_cells
 from coursekit.sliders import interact
 
 
@@ -74,8 +74,8 @@ def entropies(entropy: Float[Tensor, "L H"], even: float) -> None:
     """The mean entropy of each head, compared with that of uniform attention."""
     figure, ax = plt.subplots(figsize=(7.6, 3.4))
     image = ax.imshow(entropy, cmap="viridis", vmin=0, vmax=even)
-    for (layer, number), value in np.ndenumerate(entropy.numpy()):
-        ax.text(number, layer, f"{value:.1f}", ha="center", va="center", fontsize=7, color="white" if value < 0.6 * even else "black")  # fmt: skip
+    texts = [[f"{value:.1f}" for value in row] for row in entropy.tolist()]
+    write_in_cells(image, np.array(texts), fontsize=7)
     ax.set(xlabel="head", ylabel="layer", xticks=range(entropy.shape[1]), yticks=range(entropy.shape[0]))
     figure.colorbar(image, label=f"nats (uniform attention: {even:.2f})", shrink=0.9)
     sharpest, broadest = (

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from coursekit.language import load_language
-from coursekit.plots import PALETTE, show
+from coursekit.plots import PALETTE, show, write_in_cells
 
 Reading = tuple[Sequence[str], Float[Tensor, "steps S"], int]
 """Labels of the steps, the posterior at each, and the number of words before the target."""
@@ -25,11 +25,8 @@ def reading(
     for ax, (text, (labels, rows)) in zip(axes[0], readings.items(), strict=True):
         rows = rows.numpy()
         shown = np.flatnonzero(rows.max(axis=0) > 0)
-        ax.imshow(rows[:, shown], cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
-        for (i, j), p in np.ndenumerate(rows[:, shown]):
-            ax.text(
-                j, i, f"{p:.2f}", ha="center", va="center", fontsize=8, color="white" if p > 0.6 else "black"
-            )
+        image = ax.imshow(rows[:, shown], cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
+        write_in_cells(image, np.array([[f"{p:.2f}" for p in row[shown]] for row in rows]), fontsize=8)
         names = [senses[s].split("#")[1] for s in shown]
         ax.set_xticks(range(len(shown)), names, fontsize=9)
         ax.set_yticks(

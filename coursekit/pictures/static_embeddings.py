@@ -11,7 +11,7 @@ from matplotlib.transforms import Bbox
 from torch import Tensor
 
 from coursekit.pictures.recurrence import HOLDS, PLAIN, READS, WRITES, arrow, box, canvas, label
-from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, RED, SKY, show
+from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, RED, SKY, show, write_in_cells
 
 KINDS = {
     "static": ("one vector per word, f(w)", ORANGE, "s"),
@@ -64,10 +64,10 @@ def three_tables(
     shared = max(float(block.max()) for block in list(tables.values())[1:])
     for number, (ax, (title, block)) in enumerate(zip(axes, tables.items(), strict=True)):
         top = shared if number else float(block.max())
-        ax.imshow(block, cmap="Blues", aspect="auto", vmin=0, vmax=top)
-        for (r, c), value in np.ndenumerate(block.numpy()):
-            ax.text(c, r, f"{value:.1f}" if number else f"{value:.0f}", ha="center", va="center", fontsize=8,
-                    color="white" if value > 0.6 * top else "black")  # fmt: skip
+        image = ax.imshow(block, cmap="Blues", aspect="auto", vmin=0, vmax=top)
+        digits = 1 if number else 0
+        texts = [[f"{value:.{digits}f}" for value in row] for row in block.tolist()]
+        write_in_cells(image, np.array(texts), fontsize=8)
         ax.set_xticks(range(len(contexts)), contexts, rotation=60, fontsize=9)
         ax.set_title(title, fontsize=10)
     axes[0].set_yticks(range(len(words)), words)

@@ -12,7 +12,7 @@ from torch import Tensor
 from coursekit.derivatives import influence
 from coursekit.exam import QUESTIONS, bounds
 from coursekit.intervals import mean_and_half
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, ink_on, show
 
 COLOURS = (BLUE, ORANGE, GREEN, PINK)
 LOOKS = ((ORANGE, "-", "s"), (BLUE, "-", "o"), (GREY, "--", "D"), (PINK, ":", "^"))
@@ -181,7 +181,7 @@ def two_layers() -> None:
 def _box(ax, x: float, y: float, name: str) -> None:
     colour = BLUE if name == "attention" else GREEN if name == "feed-forward" else ORANGE
     ax.add_patch(plt.Rectangle((x - 1.05, y - 0.33), 2.1, 0.66, facecolor=colour, zorder=2))
-    ax.text(x, y, name, ha="center", va="center", color="black" if colour == ORANGE else "white", zorder=3)
+    ax.text(x, y, name, ha="center", va="center", color=ink_on(colour), zorder=3)
 
 
 def gradients(

@@ -14,6 +14,7 @@ from sphinx.addnodes import pending_xref
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxRole
 
+from tools.book.hosts import offer_hosts
 from tools.book.sections import write_sections
 
 WITH_SOLUTIONS = os.environ.get("BOOK_KIND") == "with-solutions"
@@ -136,6 +137,39 @@ def describe_page(app, pagename, templatename, context, doctree):
         )
 
 
+def name_toggles(app, pagename, templatename, context, doctree):
+    """A name for each arrow in the sidebar that opens what is below a page: the theme gives it none."""
+    theirs = context["generate_toctree_html"]
+
+    def generate_toctree_html(kind, **options):
+        tree = theirs(kind, **options)
+        for arrow in tree("summary"):
+            arrow["aria-label"] = f"Pages below {arrow.find_parent('li').find('a').get_text(strip=True)}"
+        return tree
+
+    context["generate_toctree_html"] = generate_toctree_html
+
+
+def show_parameters(app, pagename, templatename, context, doctree):
+    """The parameters of a long signature as plain blocks: Sphinx writes a list of definitions that define nothing."""
+    if pagename.startswith("api/"):
+        context["body"] = SIGNATURE_LIST.sub(_as_blocks, context["body"])
+
+
+SIGNATURE_LIST = re.compile(r"<dl>\n(<dd>.*?)</dl>", re.DOTALL)
+
+
+def _as_blocks(match):
+    parameters = match[1].replace("<dd>", "<div>").replace("</dd>", "</div>")
+    return f'<div class="sig-params">\n{parameters}</div>'
+
+
+def add_buttons(app, docname, source):
+    """Where the guide on installing says where one can work."""
+    if docname == "guides/installing":
+        source[0] = offer_hosts(source[0], REPOSITORY)
+
+
 def _paragraphs(doctree):
     """Those that stand in the text itself, not in a box, a list or a table."""
     paragraphs = doctree.findall(nodes.paragraph) if doctree else ()
@@ -213,8 +247,12 @@ def setup(app):
     app.connect("build-finished", copy_mathjax)
     app.connect("build-finished", write_sections)
     app.connect("html-page-context", describe_page)
+    app.connect("html-page-context", name_toggles, priority=900)  # after the theme's own
+    app.connect("html-page-context", show_parameters)
+    app.connect("source-read", add_buttons)
     # Links to notebooks depend on which there are: another set, and all pages are read again.
     app.add_config_value("notebooks", [], "env")
+    app.add_config_value("repository", REPOSITORY, "env")
     app.connect("config-inited", _list_notebooks)
 
 

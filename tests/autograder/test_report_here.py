@@ -3,12 +3,14 @@
 import random
 import re
 import sys
+from dataclasses import replace
 
 import pytest
 from nbformat.v4 import new_code_cell
 
 from autograder.gradebook.queries import Score
 from autograder.report import _bars, contents, read_class, write_report
+from autograder.report.pages import write_page
 from tests.autograder.here import RIGHT
 
 
@@ -136,9 +138,29 @@ def test_the_report_of_two_hundred_fits_on_two_printed_pages_and_in_a_narrow_win
         picture(page, f"report_{width}", full_page=True)
     rows = page.locator("#exercises td[data-name=discrimination]:not(.soft)")
     assert rows.count() >= 3
-    printed = page.pdf(format="A4", margin=dict.fromkeys(("top", "bottom", "left", "right"), "15mm"))
-    assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 2
+    assert printed_pages(page) <= 2
+
+    unchanged = {"changes": None, "days": 7, "kept_since": "today", "made_of": ""}
+    shown = contents(read_class(small.assignment)) | unchanged
+    exercise, mistake, written = (shown[rows][0] for rows in ("exercises", "mistakes", "written"))
+    long = {
+        "exercises": 14 * [replace(exercise, name="attention.mended_heads")],
+        "mistakes": 20 * [replace(mistake, name="division by the largest score instead of subtraction")],
+        "written": 6 * [written],
+    }
+    write_page(small.root, output, "report.html", shown | long)
+    page.goto(output.as_uri())
+    assert page.locator("#exercises tbody tr").count() == 20
+    assert printed_pages(page) <= 2, (
+        "a notebook with as many exercises and questions as the longest of the course"
+    )
     page.close()
+
+
+def printed_pages(page) -> int:
+    """On A4 paper, with the margins that browsers propose."""
+    margins = dict.fromkeys(("top", "bottom", "left", "right"), "15mm")
+    return len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", margin=margins)))
 
 
 def test_what_was_put_right_is_named_as_text(small):

@@ -26,6 +26,7 @@ from tests.conftest import PREFIX
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 NAME, REFLECTION, ATTACHED = "02_attention", "attention-reflection-e", "attention-reflection-a"
+TITLE = "02 · Attention, step by step"
 RUN = "top.ran=1"
 SVG = f'<svg xmlns="http://www.w3.org/2000/svg" onload="{RUN}"><script>{RUN}</script><a href="javascript:{RUN}">s</a></svg>'
 PAGE = f"<script>(window.opener || top).ran = 1; {RUN}</script>"
@@ -314,17 +315,49 @@ def complaints(watched):
     return said
 
 
+LISTS = {
+    "manage_assignments": TITLE,
+    f"manage_submissions/{NAME}": "mallory",
+    "manage_students": "mallory",
+    "manage_students/mallory": TITLE,
+    f"manage_students/mallory/{NAME}": TITLE,
+    "gradebook": TITLE,
+    f"gradebook/{NAME}": TITLE,
+    f"gradebook/{NAME}/{NAME}": "Submission #1",
+}
+"""Formgrader's pages with a list, and words of one of its rows."""
+
+
+@pytest.mark.parametrize("width", [900, 1280])
+def test_formgrader_s_lists_name_what_students_see_and_begin_on_the_first_screen(
+    course, watched, formgrader, picture, width
+):
+    watched.set_viewport_size({"width": width, "height": 720})
+    for page, row in LISTS.items():
+        watched.goto(f"{formgrader}/{page}")
+        found = watched.locator("tbody tr", has_text=row).first
+        found.wait_for(timeout=120_000)
+        if row == TITLE:
+            expect(found.locator("td.name")).to_have_attribute("title", NAME)
+        assert found.bounding_box()["y"] < 480, "the list is on the first screen"
+        assert watched.evaluate("document.documentElement.scrollWidth") <= width
+        cut_off = watched.locator("th").evaluate_all(
+            "all => all.filter(one => one.getBoundingClientRect().right > innerWidth).length"
+        )
+        assert cut_off == 0, page
+        assert NAME not in " ".join(watched.locator(".breadcrumb, thead, tbody").all_inner_texts())
+        picture(watched, f"instructor_{page.replace('/', '_')}_{width}")
+    watched.goto(f"{formgrader}/manage_assignments")
+    watched.get_by_label("Search:").fill("step by step")
+    expect(watched.locator("tbody tr")).to_have_count(1)
+    watched.goto(f"{formgrader}/submissions/{submission_of(course, 'ada')}/")
+    bar = watched.locator(".navbar-fixed-top")
+    expect(bar.locator(f"[title='{NAME}']").first).to_have_text(TITLE)
+    assert bar.bounding_box()["height"] <= 70, "the page begins below a bar of 70 pixels"
+
+
 def test_formgrader_s_own_pages_still_work(course, watched, formgrader, complaints):
-    for page, row in (
-        ("manage_assignments", NAME),
-        (f"manage_submissions/{NAME}", "mallory"),
-        ("manage_students", "mallory"),
-        ("manage_students/mallory", NAME),
-        (f"manage_students/mallory/{NAME}", NAME),
-        ("gradebook", NAME),
-        (f"gradebook/{NAME}", NAME),
-        (f"gradebook/{NAME}/{NAME}", "Submission #1"),
-    ):
+    for page, row in LISTS.items():
         watched.goto(f"{formgrader}/{page}")
         watched.locator("tbody tr", has_text=row).first.wait_for(timeout=120_000)
     watched.get_by_role("button", name="Show All Names").click()
@@ -347,7 +380,7 @@ def test_formgrader_takes_a_student_with_an_apostrophe(course, watched, formgrad
     assert saved.value.ok
     watched.goto(f"{formgrader}/manage_students")
     watched.get_by_role("link", name="O'Neil, None").click()
-    expect(watched.locator("tbody tr", has_text=f"{NAME} (no submission)")).to_be_visible()
+    expect(watched.locator("tbody tr", has_text=f"{TITLE} (no submission)")).to_be_visible()
     expect(watched.locator(".breadcrumb .active")).to_have_text("o'neil & co")
     assert complaints == []
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
@@ -495,5 +528,5 @@ def test_a_link_does_not_run_a_student_s_program_and_jupyterlab_still_opens_cour
     with urlopen(stranger, timeout=60) as answer:
         assert "/login" in answer.url, "who has not logged in opens nothing"
     frame = watched.frame_locator("iframe[src*=formgrader], iframe").first
-    expect(frame.locator("tbody tr", has_text=NAME).first).to_be_visible(timeout=120_000)
+    expect(frame.locator("tbody tr", has_text=TITLE).first).to_be_visible(timeout=120_000)
     assert not program.with_name("ran").exists()

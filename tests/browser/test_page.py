@@ -201,8 +201,32 @@ def test_a_slider_of_yesterday_is_a_picture_and_says_what_to_do(address, jupyter
     page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
     page.goto(re.sub(r"/lab/tree/\S*\?", "/lab/tree/notebooks/slider.ipynb?reset&", address))
     front(page, "img[alt='at 21']").wait_for(state="attached", timeout=60_000)
-    lost = front(page, ".jp-OutputArea-output.jupyter-widgets")
-    expect(lost).to_contain_text("Error displaying widget", timeout=30_000)  # JupyterLab's words, not shown
-    expect(lost).to_have_css("font-size", "0px")
-    assert YESTERDAY in lost.evaluate("one => getComputedStyle(one, '::after').content")
+    says_what_to_do(front(page, ".jp-OutputArea-output.jupyter-widgets"), "Error displaying widget")
     picture(page, "slider_of_yesterday")
+
+
+def says_what_to_do(lost, words):
+    """In place of JupyterLab's words, which are in the page and are not shown."""
+    expect(lost).to_contain_text(words, timeout=30_000)
+    expect(lost).to_have_css("font-size", "0px")
+    shown = "one => [getComputedStyle(one, '::after').content, getComputedStyle(one, '::after').visibility]"
+    lost.page.wait_for_timeout(2100)  # until the words appear
+    content, visibility = lost.evaluate(shown)
+    assert YESTERDAY in content and visibility == "visible"
+
+
+def test_a_slider_of_yesterday_says_the_same_while_there_is_no_kernel(address, jupyterlab):
+    page = jupyterlab
+    open_notebook(page, "notebooks/slider.ipynb")
+    choose(page, "Run", "Run All Cells")
+    front(page, "img[alt^='at ']").wait_for(state="attached", timeout=30_000)
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and "slider" in answer.url):
+        page.keyboard.press("Control+s")
+    page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
+    page.route(
+        "**/api/sessions*", lambda one: one.abort() if one.request.method == "POST" else one.continue_()
+    )
+    page.goto(re.sub(r"/lab/tree/\S*\?", "/lab/tree/notebooks/slider.ipynb?reset&", address))
+    says_what_to_do(front(page, ".jp-OutputArea-output.lm-Panel").first, "Loading widget")
+    page.unroute("**/api/sessions*")
+    page.goto(address)

@@ -22,6 +22,7 @@ from tests.conftest import ROOT
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.in_steps]
 
 NAME = "02_attention"
+TITLE = "02 · Attention, step by step"
 FIRST, WRITTEN = "attention-similarities", "attention-reflection-e"
 HEADER = f'"grade_id": "{FIRST}-check", "locked": true, "points": 2,'
 WRONG = "def similarities(queries, keys):\n    return keys @ queries.transpose(-2, -1)"
@@ -78,11 +79,11 @@ def formgrader(page: Page) -> FrameLocator:
     frame = page.frame_locator("#formgrader-iframe iframe")
     with page.expect_event("framenavigated", lambda moved: "manage_assignments" in moved.url):
         frame.get_by_role("link", name="Manage Assignments").click()  # the page before it has such rows, too
-    frame.locator("tr", has_text=NAME).locator(".assign a").wait_for()
+    frame.locator("tr", has_text=TITLE).locator(".assign a").wait_for()
     return frame
 
 
-def press(frame: FrameLocator, column: str, row: str = NAME) -> tuple[str, str]:
+def press(frame: FrameLocator, column: str, row: str = TITLE) -> tuple[str, str]:
     """A button of formgrader's table; returns the words of its dialog, and closes it."""
     frame.locator("tr", has_text=row).locator(f".{column} a").click()
     dialog = frame.locator(".modal.in")
@@ -157,7 +158,7 @@ def test_it_is_generated_previewed_and_released(room, course, picture):
     title, words = press(frame, "assign")
     assert title == "Success" and "with its answer key" in words, words
     close(frame)
-    row = frame.locator("tr", has_text=NAME)
+    row = frame.locator("tr", has_text=TITLE)
     row.locator(".preview a").click()
     expect(room.locator(".jp-FileBrowser-crumbs")).to_contain_text("notebooks")
     room.get_by_role("listitem", name=f"Name: {NAME}.ipynb ").wait_for()
@@ -205,7 +206,7 @@ def test_it_is_collected_and_graded_by_our_engine(room, course, picture):
     title, words = press(frame, "collect")
     assert title == "Success", words
     close(frame)
-    frame.locator("tr", has_text=NAME).locator(".num-submissions a").click()
+    frame.locator("tr", has_text=TITLE).locator(".num-submissions a").click()
     title, words = press(frame, "autograde", getpass.getuser())
     assert title == "Success", words
     close(frame)

@@ -109,6 +109,7 @@ def test_axe_finds_nothing_serious_on_the_page(sit_down, colours):
 def test_the_round_of_two_graders(assignment, sit_down, picture):
     ann = sit_down("ann")
     expect(ann.locator("#prompt")).to_contain_text("Why does attention use a softmax?")
+    expect(ann.get_by_role("heading", level=1)).to_have_text("02 · Attention, step by step")
     expect(group(ann, SIGNS)).to_have_attribute("aria-current", "true")
 
     # points of the guide and a comment to the group, and on to the next

@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 import torch
 from ipykernel.inprocess import BlockingInProcessKernelClient
 from ipykernel.inprocess.ipkernel import InProcessInteractiveShell, InProcessKernel
+from matplotlib.figure import Figure
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
@@ -22,7 +23,9 @@ from nbformat.v4 import output_from_msg
 from traitlets.config import Config
 
 from autograder.source import code_cells, read_source
+from coursekit import plots
 from tests.conftest import ASSIGNMENTS, ROOT
+from tests.contrast import faint_words
 
 CELL_SECONDS = 60
 """Of one cell: of the processor for a solution's, by the clock for others. It takes 20 s at most on two quiet cores."""
@@ -37,6 +40,7 @@ class Run:
     names: dict
     seconds: list[float]  # of the processor, for each code cell: a test machine is not quiet
     error: str = ""
+    faint: tuple[str, ...] = ()  # words of its figures that are hard to read, each with its contrast
 
 
 @contextmanager
@@ -52,10 +56,15 @@ def run_solution(name: str, home: Path, **environment: str) -> Iterator[Run]:
 @contextmanager
 def run_here(notebook: NotebookNode, home: Path, **environment: str) -> Iterator[Run]:
     """A notebook, cell by cell until one stops with an error; its outputs are written into it."""
-    names, seconds, error = {}, [], ""
+    names, seconds, error, faint = {}, [], "", []
     threads = torch.get_num_threads()
     settings = {"AUTOGRADER_HOME": str(home), "HF_HUB_OFFLINE": "1", **environment}
-    with patch.dict(os.environ, settings), chdir(ROOT / "notebooks"), kernel(names) as client:
+    with (
+        patch.dict(os.environ, settings),
+        chdir(ROOT / "notebooks"),
+        measured_contrast(faint),
+        kernel(names) as client,
+    ):
         for cell in code_cells(notebook):
             began = time.process_time()
             cell.outputs = list(outputs_of(cell.source, client))
@@ -64,10 +73,23 @@ def run_here(notebook: NotebookNode, home: Path, **environment: str) -> Iterator
             if error:
                 break
     try:
-        yield Run("", notebook, names, seconds, error)
+        yield Run("", notebook, names, seconds, error, tuple(faint))
     finally:
         names.clear()  # its models take up to a gigabyte
         torch.set_num_threads(threads)
+
+
+@contextmanager
+def measured_contrast(faint: list[str]) -> Iterator[None]:
+    """Add to the list what is hard to read in each figure that is shown, as it is shown."""
+    darken = plots._darken_words
+
+    def darken_and_measure(figure: Figure) -> None:
+        darken(figure)
+        faint.extend(faint_words(figure))
+
+    with patch.object(plots, "_darken_words", darken_and_measure):
+        yield
 
 
 @contextmanager

@@ -57,6 +57,10 @@ def test_every_figure_of_the_solution_is_described(run):
     assert max(len(json.dumps(data)) for cell in outputs for data in cell) < 1_000_000
 
 
+def test_the_words_in_its_figures_can_be_read(run):
+    assert run.faint == (), "below 4.5 : 1 on what is drawn behind them"
+
+
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_the_student_s_copy_stops_at_its_first_check_and_says_what_to_do(tmp_path, name):
     with run_here(ASSIGNMENTS[name].read_release(), tmp_path) as run:

@@ -97,8 +97,8 @@ async function loadQuestions() {
     start.questions.forEach((one, at) => { byId("questions").options[at].textContent = optionText(one.title, one.waiting); });
     return;
   }
-  byId("title").textContent = start.assignment;
-  document.title = `${start.assignment}: written answers`;
+  Object.assign(byId("title"), { textContent: start.title, title: start.assignment });
+  document.title = `${start.title}: written answers`;
   byId("questions").replaceChildren(...start.questions.map((one) =>
     make("option", { value: one.name, title: one.name, textContent: optionText(one.title, one.waiting) })));
   byId("questions").value = start.questions.find((one) => one.waiting)?.name || start.questions[0].name;

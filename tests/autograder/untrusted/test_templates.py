@@ -14,7 +14,7 @@ from traitlets.config import Config
 
 from autograder.source import grade_id
 from autograder.untrusted.pages import Pages, policy_of_formgrader
-from autograder.untrusted.templates import FOLDER, formgraders
+from autograder.untrusted.templates import FOLDER, escaping, formgraders
 from tests.conftest import ROOT, release_of
 
 HOSTILE = [
@@ -97,6 +97,28 @@ def test_templates_put_values_where_the_tests_look():
         >= 2
     )
     assert sum(page.text.count("o'neil") for page in pages) >= 5
+
+
+def test_lists_call_assignments_and_notebooks_by_their_titles_and_keep_names_as_tooltips():
+    titles = {"ps1": "Vectors & <their> lengths", "part": "A second notebook"}
+    about = {"assignment_id": "ps1", "notebook_id": "part", "student_id": "ada", "base_url": ""}
+    page = Page(
+        formgraders()
+        .get_template("gradebook_notebook_submissions.tpl")
+        .render(**about, titles=titles, nonce=NONCE)
+    )
+    assert "Vectors & <their> lengths" in page.text and "A second notebook" in page.text
+    assert "ps1" not in page.text
+    assert {("title", "ps1"), ("title", "part")} <= set(page.attributes)
+    (known,) = [re.search("const titles = (.*);", code)[1] for _, code in page.scripts if "titles" in code]
+    assert json.loads(known) == titles
+    assert ("href", "/formgrader/gradebook/ps1") in page.attributes
+    untitled = rendered("gradebook_notebooks.tpl", "ps2")
+    assert "ps2" in untitled.text and ("title", "ps2") in untitled.attributes
+    for template in TEMPLATES:
+        assert "Assignment ID" not in rendered(template, "x").text
+    feedback = escaping((FOLDER / "feedback" / "index.html.j2").read_text(), "resources.nonce")
+    assert "{{ resources.nbgrader.notebook | titled(resources.titles) | e }} (Score: " in feedback
 
 
 @pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.*")), ids=lambda file: file.name)

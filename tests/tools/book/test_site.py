@@ -1,6 +1,7 @@
 """The built website: no solution on it, no link that leads nowhere, nothing asked of another machine."""
 
 import json
+import os
 import re
 import subprocess
 import zipfile
@@ -10,21 +11,25 @@ from html import unescape
 from html.parser import HTMLParser
 from multiprocessing import get_context
 from pathlib import Path
+from unittest.mock import patch
 from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
 
 from autograder.source import read_source
+from tests.browser.accessibility import serious_findings
 from tests.conftest import ASSIGNMENTS, ROOT
 from tools.book import links
 from tools.book.__main__ import build, main, origin
+from tools.book.hosts import hosts
 from tools.book.notebook import TWIN, instructors_page
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 NOTEBOOK = ASSIGNMENTS["02_attention"]
 PAGE = f"notebooks/{NOTEBOOK.name}.html"
+REPOSITORY = "example/course"
 
 
 def pytest_generate_tests(metafunc):
@@ -37,7 +42,8 @@ def pytest_generate_tests(metafunc):
 def site(run, tmp_path_factory) -> Path:
     """The website of one notebook and all other pages, built in a process of its own: autodoc imports modules anew."""
     folder = tmp_path_factory.mktemp("book")
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+    at_github = patch.dict(os.environ, REPOSITORY_URL=f"https://github.com/{REPOSITORY}")
+    with at_github, ProcessPoolExecutor(1, get_context("spawn")) as pool:
         executed = {NOTEBOOK.name: run.notebook}
         pool.submit(build, ROOT, executed, folder / "site", folder / "parts").result()
     return folder / "site"
@@ -144,6 +150,23 @@ def test_the_repository_is_where_the_clone_came_from(tmp_path):
     assert origin(tmp_path) == ""
 
 
+def test_the_page_on_where_to_work_opens_the_repository_elsewhere(site):
+    page = (site / "guides" / "installing.html").read_text()
+    section = page.partition('id="where-you-can-work"')[2].partition("<table")[0]
+    assert re.findall(r'<a class="btn [^"]*" href="([^"]+)">([^<]+)</a>', section) == [
+        (f"https://codespaces.new/{REPOSITORY}", "Open in Codespaces"),
+        (
+            f"https://mybinder.org/v2/gh/{REPOSITORY}/HEAD?urlpath=lab%2Ftree%2Fnotebooks%2Fstart.ipynb",
+            "Open on Binder",
+        ),
+    ]
+    assert hosts("") == {}, "where the repository is not known, nothing is offered"
+    (address,) = hosts("https://gitlab.example.org/us/course").values()
+    assert address.startswith(
+        "https://mybinder.org/v2/git/https%3A%2F%2Fgitlab.example.org%2Fus%2Fcourse/HEAD?"
+    )
+
+
 def test_code_that_is_not_meant_to_be_read_is_folded(site):
     source = read_source(NOTEBOOK.source)
     folded = [cell for cell in source.cells if "hide-input" in cell.metadata.get("tags", [])]
@@ -233,6 +256,15 @@ def test_a_page_opens_without_a_network_and_fits_a_narrow_window(visit, name):
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     broken = "[...document.images].filter(image => image.complete && !image.naturalWidth).length"
     assert page.evaluate(broken) == 0
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_serious(visit, colours):
+    for name in (*PAGES, "guides/installing.html", "search.html?q=softmax"):
+        page = visit(name, width=1280, color_scheme=colours)
+        if "search" in name:
+            page.locator("#search-results li a").first.wait_for(timeout=20_000)
+        assert serious_findings(page) == [], name
 
 
 def test_formulas_are_typeset(visit):
