@@ -10,12 +10,12 @@ from torch import Tensor
 
 from coursekit.pictures import exam
 from coursekit.planted import Exposure
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PALETTE, PINK, RED, show, write_in_cells
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, show, write_in_cells
 
 
-def answers(right: Mapping[str, Float[Tensor, " n"]], title: str) -> None:
-    """Correct (blue) and wrong (orange, ×) answers, one row for each model, one column for each sentence."""
-    names, grid = list(right), np.stack([row.numpy() for row in right.values()])
+def answers(right: Mapping[str, Float[Tensor, " n"]], some: Int[np.ndarray, " shown"], title: str) -> None:
+    """Correct (blue) and wrong (orange, ×) answers to some of the sentences, one row for each model, one column for each sentence."""
+    names, grid = list(right), np.stack([row[some].numpy() for row in right.values()])
     figure, ax = plt.subplots(figsize=(9.0, 0.5 + 0.34 * len(names)))
     ax.imshow(grid, cmap=ListedColormap([ORANGE, BLUE]), aspect="auto", vmin=0, vmax=1)
     rows, columns = np.nonzero(grid == 0)
@@ -131,6 +131,11 @@ def holm(
 ) -> None:
     """The sorted p-values of all pairs with the threshold 0.05 and Holm's thresholds; pairs between the two are named."""
     order, count = p.argsort().tolist(), len(p)
+    print(
+        "simulated worlds without differences in which at least one difference is called clear:",
+        ", ".join(f"{rule} {share:.0%}" for rule, share in falsely.items()),
+    )
+    print(f"clear differences in our data: each at 95 % {(p < 0.05).sum()} of {count}, Holm {stays.sum()}")
     places, lowest = np.arange(1, count + 1), 5e-4
     sorted_p = np.maximum(p[order].numpy(), lowest)
     figure, ax = plt.subplots(figsize=(8.6, 3.5))
@@ -237,65 +242,6 @@ def reach(
         ax.set_yticks(range(len(words)), words, fontsize=7)
         ax.set_ylabel(f"{label}\noutput")
     show(figure, alt=f"Path lengths and measured influence. {'; '.join(said)}.")
-
-
-def reading(
-    readings: Mapping[str, tuple[Sequence[str], Float[Tensor, "steps S"]]], senses: Sequence[str]
-) -> None:
-    """The exact posterior after each word, one panel per sentence, for senses that are possible at some step."""
-    figure, axes = plt.subplots(
-        1, len(readings), figsize=(4.9 * len(readings), 3.9), squeeze=False, layout="constrained"
-    )
-    said = []
-    for ax, (text, (labels, rows)) in zip(axes[0], readings.items(), strict=True):
-        rows = rows.numpy()
-        shown = np.flatnonzero(rows.max(axis=0) > 0)
-        image = ax.imshow(rows[:, shown], cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
-        write_in_cells(image, np.array([[f"{p:.2f}" for p in row[shown]] for row in rows]), fontsize=8)
-        names = [senses[s].split("#")[1] for s in shown]
-        ax.set_xticks(range(len(shown)), names, fontsize=9)
-        ax.set_yticks(
-            range(len(labels)),
-            [f"{labels[0]}, the word alone", *(f"+ {label}" for label in labels[1:])],
-            fontsize=8,
-        )
-        ax.set_title(text, fontsize=8)
-        sure = [f"{name} {p:.2f}" for name, p in zip(names, rows[-1, shown], strict=True)]
-        sure_first = [f"{name} {p:.2f}" for name, p in zip(names, rows[0, shown], strict=True)]
-        said.append(
-            f"{text}: the word alone {', '.join(sure_first)}; after the whole sentence {', '.join(sure)}"
-        )
-    show(figure, alt=f"Exact posterior over senses while the sentence is read. {'. '.join(said)}.")
-
-
-def opinions(found: Mapping[str, Mapping[str, Float[Tensor, " S"]]], senses: Sequence[str]) -> None:
-    """The exact and the models' probabilities of each sense, stacked to 1."""
-    figure, axes = plt.subplots(1, len(found), figsize=(4.9 * len(found), 2.6), squeeze=False, sharey=True)
-    said = []
-    for ax, (text, rows) in zip(axes[0], found.items(), strict=True):
-        shown = [s for s in range(len(senses)) if max(row[s].item() for row in rows.values()) > 0.005]
-        start = np.zeros(len(rows))
-        for s in shown:
-            colour = PALETTE[s % len(PALETTE)]  # a sense has one colour in all figures
-            widths = np.array([row[s].item() for row in rows.values()])
-            ax.barh(
-                range(len(rows)), widths, left=start, color=colour, label=senses[s].split("#")[1], height=0.7
-            )
-            for row, (left, width) in enumerate(zip(start, widths, strict=True)):
-                if width > 0.2:
-                    ax.text(left + width / 2, row, senses[s].split("#")[1], ha="center", va="center", fontsize=8,
-                            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1})  # fmt: skip
-            start += widths
-        ax.set_yticks(range(len(rows)), list(rows), fontsize=9)
-        ax.set(xlim=(0, 1), xlabel="probability")
-        ax.set_title(text, fontsize=8)
-        ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=3)
-        for name, row in rows.items():
-            said.append(
-                f"{text}, {name}: " + ", ".join(f"{senses[s].split('#')[1]} {row[s]:.2f}" for s in shown)
-            )
-    axes[0, 0].invert_yaxis()
-    show(figure, alt=f"Probabilities of the senses. {'; '.join(said)}.")
 
 
 def exposure(rows: Sequence[Exposure], title: str) -> None:

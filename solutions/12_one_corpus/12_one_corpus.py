@@ -35,7 +35,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import normalize, one_hot
 
-from coursekit import check, hint, predict, reveal
+from coursekit import check, hint, predict, predictions, reveal
 
 # %% [markdown]
 # ## 1 · The same question for every model
@@ -84,27 +84,25 @@ check("comparison.evaluate", lambda case: evaluate(**case))
 # course, represented by the vectors of their last layer.
 
 # %% tags=["demo"]
-import re
+from functools import partial
 
 import ipywidgets
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
+from IPython.display import display
 
 from coursekit.datasets import read_table
-from coursekit.exam import QUESTIONS, Accuracy, ambiguous_words, bounds, sense_exam
+from coursekit.exam import QUESTIONS, ambiguous_words, bounds, sense_exam
 from coursekit.language import load_language
-from coursekit.pictures import comparison as pictures
+from coursekit.pictures import comparison as pictures, comparison_tables as tables, posteriors
 from coursekit.plots import use_style
-from coursekit.scoreboard import add_row, draw
 from coursekit.sliders import interact
 from coursekit.small import load
 from coursekit.small.figures import sense_vectors
-from coursekit.vectors import load_glove
 
 use_style()
 torch.set_num_threads(1)
-language, exam, glove = load_language(), sense_exam(), load_glove()
+language, exam = load_language(), sense_exam()
 known, asked = exam.labelled, exam.held_out
 print(
     f"{len(known):,} labelled and {len(asked):,} held-out sentences. Held-out sentences by "
@@ -113,29 +111,13 @@ print(
 print("\n".join(f"  {exam.count(kind):,}  {text}" for kind, text in QUESTIONS.items()))
 
 # %% tags=["demo"]
-def single_vector(words: list[str], place: int) -> Float[Tensor, "D"]:
-    """The static vector of the word itself."""
-    return glove[words[place]]
+from coursekit import sense_readers as readers
 
-def bag(words: list[str], place: int) -> Float[Tensor, "D"]:
-    """The mean vector of the other words."""
-    others = [glove[word] for i, word in enumerate(words) if i != place and word in glove]
-    return torch.stack(others).mean(dim=0)
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
-
-def near_words(words: list[str], place: int) -> Float[Tensor, "D"]:
-    """The sum of the other words' vectors, each divided by its distance from the target."""
-    others = [glove[w] / abs(i - place) for i, w in enumerate(words) if i != place and w in glove]
-    return torch.stack(others).sum(dim=0)
-
-def of_language(static) -> list[Float[Tensor, "n D"]]:
-    """A static vector for each labelled and each held-out sentence."""
-    return [torch.stack([static(side.words(i), place - 1) for i, place in enumerate(side.position)])
-            for side in (known, asked)]
-
-vectors = {"GloVe, one vector": of_language(single_vector), "GloVe, bag of words": of_language(bag)}
+vectors = {
+    "GloVe, one vector": readers.of_language(readers.single_vector),
+    "GloVe, bag of words": readers.of_language(readers.bag),
+}
 
 # %% tags=["demo"]
 print("This takes a few seconds.")
@@ -166,11 +148,8 @@ def answers(
     return (torch.cat(found) == truth).float()
 
 right = {name: answers(*both) for name, both in vectors.items()}
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 reveal("comparison.single", right["GloVe, one vector"].mean().item())
-some = np.flatnonzero(asked.cue == "right")[:40]
-pictures.answers({name: row[some] for name, row in right.items()},
+pictures.answers(right, np.flatnonzero(asked.cue == "right")[:40],
                  "Forty sentences with the cue only on the right")
 
 # %% [markdown]
@@ -258,8 +237,6 @@ for name, rows in recorded[recorded.exam == "generated"].groupby("model", sort=F
     right[name] = torch.tensor(rows.sort_values("item").right.to_numpy()).float()
 right["exact, up to the target"] = exact_reader("left")
 right["exact, whole sentence"] = exact_reader("both")
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ORDER = ["GloVe, one vector", "GloVe, bag of words", "ELMo, untrained", "ELMo",
          "BERT, untrained", "BERT", "GPT, untrained", "GPT", *recorded.model.unique(),
          "exact, up to the target", "exact, whole sentence"]
@@ -282,13 +259,14 @@ pictures.board(intervals)
 # are correct in nearly all cases. GPT reaches the upper bound for the preceding words, which determine the sense in most cases. The models trained on English are hardly above one half, which may be due to
 # their vectors or to 1-NN.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-notes = {"GloVe, one vector": "static", "GloVe, bag of words": "bag"}
-on_english = dict(zip(recorded.model.unique(), ("MiniLM, pre-trained", "SmolLM2, pre-trained")))
-for name, note in {**notes, **dict.fromkeys(on_english, "on English")}.items():
-    shares = {kind: mean for kind, (mean, *_) in intervals[name].items()}
-    add_row(on_english.get(name, name), Accuracy(**shares), note=note)
-draw(every=True)
+# %% tags=["demo"]
+from coursekit.comparisons import (
+    distances_from_exact, falsely_clear, recorded_probes, show_on_scoreboard,
+)
+
+names = ("MiniLM, pre-trained", "SmolLM2, pre-trained")
+on_english = dict(zip(recorded.model.unique(), names))
+show_on_scoreboard(intervals, on_english)
 
 # %% [markdown]
 # This is the scoreboard of the course, with every row that you have added along the way.
@@ -346,65 +324,15 @@ check("comparison.clear_differences", lambda case: clear_differences(**case))
 # seen English, because it reads words letter by letter. Our BERT and GPT cannot take part, because their vocabulary is that of our language. The recorded answers of the pre-trained models use the
 # layer that is best on the training sentences. (Most weights of SmolLM2 are stored with 4 bits.)
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 print("This takes a few seconds.")
-
-def split(sentence: str, start: int) -> tuple[list[str], int]:
-    """The words of a sentence in lower case, and the position of the one that begins at `start`."""
-    found = list(re.finditer(r"[a-z0-9]+(?:'[a-z]+)?", sentence.lower()))
-    return [one.group() for one in found], sum(one.start() <= start for one in found) - 1
-
-table = read_table("senses/senses.csv")
-table["sense_id"], table["word_id"] = (pd.factorize(table[key])[0] for key in ("sense", "word"))
-parts = [table[table.split == name] for name in ("train", "test")]
-sentences = [[split(row.sentence, row.start) for row in part.itertuples()] for part in parts]
-
-def of_form(words: list[str], place: int) -> Float[Tensor, "D"]:
-    """The single vector of the target's form, or zeros if the form has none."""
-    return glove[words[place]] if words[place] in glove else torch.zeros(50)
-
-from sklearn.feature_extraction import DictVectorizer
-from sklearn.linear_model import LogisticRegression
-
-from coursekit.small.elmo import Spelling
-
-@torch.no_grad()
-def by_elmo(words: list[str], place: int) -> Float[Tensor, "D"]:
-    spelt = spelling.of_words(["[BOS]", *words, "[EOS]"])[None]                     # 1 T C
-    everywhere = torch.ones(spelt.shape[:2], dtype=torch.bool)
-    return small["ELMo"](spelt, everywhere).hidden[-1, 0, place + 1]
-
-spelling = Spelling()
-def window(words: list[str], place: int) -> dict[str, int]:
-    """The two words on each side of the target, with their relative positions."""
-    return {f"{i:+d} {words[place + i]}": 1 for i in (-2, -1, 1, 2) if 0 <= place + i < len(words)}
-
-def by_window() -> Float[Tensor, "n"]:
-    """1 where a logistic regression on the window finds the sense, otherwise 0; each target word has its own model."""
-    windows = [[window(*where) for where in half] for half in sentences]
-    answers = torch.zeros(len(parts[1]))
-    for word in table.word.unique():
-        ours, theirs = (np.flatnonzero(part.word == word) for part in parts)
-        counts, truth_of = DictVectorizer(), [part.sense.to_numpy() for part in parts]
-        model = LogisticRegression(max_iter=1000)
-        model.fit(counts.fit_transform([windows[0][i] for i in ours]), truth_of[0][ours])
-        guess = model.predict(counts.transform([windows[1][i] for i in theirs]))
-        answers[theirs] = torch.from_numpy(guess == truth_of[1][theirs]).float()
-    return answers
-
-readers = {"GloVe, one vector": of_form, "GloVe, bag of words": bag,
-           "GloVe, near words": near_words, "ELMo": by_elmo}
-real = {}
-for name, reader in readers.items():
-    one, other = (torch.stack([reader(*where) for where in half]) for half in sentences)
-    labels = [ids(part[key]) for part in parts for key in ("word_id", "sense_id")]
-    guess = evaluate(one, labels[0], labels[1], other, labels[2])
-    real[name] = (guess == labels[3]).float()
-real["window of two"] = by_window()
-for name, rows in recorded[recorded.exam == "senses"].groupby("model", sort=False):
-    real[name] = torch.tensor(rows.sort_values("item").right.to_numpy()).float()
+both_halves = readers.real_answers({
+    "GloVe, one vector": readers.of_form, "GloVe, bag of words": readers.bag,
+    "GloVe, near words": readers.near_words, "ELMo": readers.by_elmo(small["ELMo"]),
+}, evaluate, recorded)
+parts = readers.real_sentences()
 nouns = (parts[1].parts_of_speech == "same").to_numpy().copy()
-both_halves, real = real, {name: row[nouns] for name, row in real.items()}
+real = {name: row[nouns] for name, row in both_halves.items()}
 
 # %% [markdown]
 # **Predict:** SmolLM2 has 135 million parameters and reads from left to right; MiniLM has 22 million and reads both sides. Which of the two models finds the correct sense more often
@@ -435,17 +363,8 @@ reveal("comparison.decoder_minus_encoder", (LARGER if gap > 0 else BOTH_SIDES) i
 print(f"SmolLM2 minus MiniLM: {100 * gap:+.1f} percentage points")
 pictures.differences(list(real), stacked.mean(dim=-1), differences, clear, len(stacked[0]))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-kinds = parts[1].kind.to_numpy()
-for half, in_half in {"all nouns": nouns, "different parts of speech": ~nouns}.items():
-    rows = {}
-    for kind in ("all", "plain", "far", "right", "decoy"):
-        here = torch.from_numpy(in_half & ((kinds == kind) | (kind == "all")))
-        rows[f"{kind} ({int(here.sum())})"] = {
-            name: "{:.2f} ({:.2f} to {:.2f})".format(*with_interval(row[here]))
-            for name, row in both_halves.items()
-        }
-    display(Markdown(f"**{half}**"), pd.DataFrame(rows))
+# %% tags=["demo"]
+tables.by_kind(both_halves, parts[1], nouns, with_interval)
 
 # %% [markdown]
 # On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods, and each of the two leads is clear if taken alone.
@@ -461,20 +380,9 @@ for half, in_half in {"all nouns": nouns, "different parts of speech": ~nouns}.i
 # **Like with like.** The window of two is *trained* on the labelled sentences, whereas 1-NN is not. For a fair comparison, we also train a classifier for MiniLM and for near words: a
 # linear probe for each target word (recorded: `python -m experiments senses`; for the intervals, words are resampled).
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-of_senses = read_table("results/senses.csv")
-JUDGED = {("window of two", "logistic regression"): "window of two, trained (logistic regression)",
-          ("near words", "1-NN"): "near words, 1-NN", ("near words", "probe"): "near words, trained probe",
-          ("context", "1-NN"): "MiniLM, 1-NN", ("context", "probe"): "MiniLM, trained probe"}
-by_judge = {called: of_senses[(of_senses.half == "all nouns") & of_senses.chosen & (of_senses.vectors == family)
-                              & (of_senses.judge == judge)].set_index("part")
-            for (family, judge), called in JUDGED.items()}
-display(Markdown("**all nouns**"), pd.DataFrame({
-    f"{part} ({by_judge['MiniLM, 1-NN'].sentences[part]})": {
-        called: "{:.2f} ({:.2f} to {:.2f})".format(*rows.loc[part, ["value", "low", "high"]])
-        for called, rows in by_judge.items()}
-    for part in ("all", "plain", "far", "right", "decoy")
-}))
+# %% tags=["demo"]
+by_judge = recorded_probes()
+tables.trained_probes(by_judge)
 
 # %% [markdown]
 # With a probe, MiniLM reaches an accuracy of 0.76 (95 % interval 0.73 to 0.80), ten points more than the window of two. MiniLM's vector clearly contains more information about a noun's
@@ -508,7 +416,7 @@ widths = {
     for half, here in {"all words": nouns | True, "all nouns": nouns}.items()
 }
 widths["GPT, exact up to the target"] = widths_of(right["GPT"], right["exact, up to the target"])
-display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_axis("width of the 95 % interval, points"))
+tables.widths(widths)
 
 # %% [markdown]
 # What do we gain by pairing? For near words and MiniLM we gain little, because they fail on different sentences. GPT and the exact prediction from the same words fail on the same
@@ -546,20 +454,11 @@ def holm(p: Float[Tensor, "pairs"], level: float = 0.05) -> Bool[Tensor, "pairs"
     passes = p[order] <= level / torch.arange(len(p), 0, -1)
     return passes.int().cumprod(dim=0).bool()[order.argsort()]
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+# %% tags=["demo"]
 print("This takes a few seconds.")
-draws = draw_items(stacked.shape[1])
-generator, worlds = torch.Generator().manual_seed(0), []
-for _ in range(200):
-    dealt = torch.rand(stacked.shape, generator=generator).argsort(dim=0)
-    worlds.append(p_values(stacked.gather(0, dealt), draws))
-falsely = {"each at 95 %": np.mean([(p < 0.05).any().item() for p in worlds]),
-           "Holm": np.mean([holm(p).any().item() for p in worlds])}
+falsely = falsely_clear(stacked, draw_items(stacked.shape[1]), p_values, holm)
 p = p_values(stacked, draw_items(stacked.shape[1], times=4000))
 stays = holm(p)
-print("simulated worlds without differences in which at least one difference is called clear:",
-      ", ".join(f"{rule} {share:.0%}" for rule, share in falsely.items()))
-print(f"clear differences in our data: each at 95 % {(p < 0.05).sum()} of {len(p)}, Holm {stays.sum()}")
 pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, falsely)
 
 # %% [markdown]
@@ -700,12 +599,13 @@ check("comparison.path_lengths", lambda case: path_lengths(
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.derivatives import influence
 from coursekit.small.bert import single
+from coursekit.small.elmo import Spelling
 
 SENTENCE = "anna remembered the last cell that the prisoner shared"
 row = torch.from_numpy(language.encode(SENTENCE, pad=False))[None]
 elmo, bert, gpt = small.values()
 T, seen = row.shape[1], torch.ones_like(row, dtype=torch.bool)
-spelt = elmo.token(spelling.of_ids(row))[0]
+spelt = elmo.token(Spelling().of_ids(row))[0]
 read_by_bert = bert.embeddings(single(row), torch.zeros_like(row))[0]
 runs = {
     "recurrent": (elmo, spelt, lambda x: elmo.forward_stack(x)[-1]),
@@ -723,57 +623,12 @@ pictures.reach(claimed, measured, ["[BOS]", *SENTENCE.split(), "[EOS]"])
 #
 # The next cell shows the whole table. A `✓` marks a statement about the context that our measurement confirms; the times are measured as well.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from time import process_time
+# %% tags=["demo"]
+from coursekit.pictures.architecture_table import architectures, encoder_decoder_agrees
 
-@torch.no_grad()
-def growth(module, T: int = 512) -> float:
-    """The factor by which CPU time grows when there are four times as many words."""
-    def typical(x) -> float:
-        times = []
-        for _ in range(7):
-            start = process_time()
-            module(x)
-            times.append(process_time() - start)
-        return sorted(times)[len(times) // 2]
-    return typical(torch.randn(1, 4 * T, 64)) / typical(torch.randn(1, T, 64))
-
-translator = torch.nn.Transformer(16, 2, 1, 1, 32, dropout=0.0, batch_first=True).eval()
-hidden_future = translator.generate_square_subsequent_mask(5)
-source, target = torch.randn(1, 7, 16), torch.randn(1, 5, 16)
-to_source, to_target = torch.autograd.functional.jacobian(
-    lambda s, t: translator(s, t, tgt_mask=hidden_future, tgt_is_causal=True), (source, target))
-reaches = [slope[0].square().sum(dim=(1, 2, 4)) > 0 for slope in (to_source, to_target)]
-both_agree = bool(reaches[0].all() and (reaches[1] == torch.ones(5, 5).tril().bool()).all())
+both_agree = encoder_decoder_agrees()
 agrees = {name: bool(((measured[name] > 0) == (claimed[name] > 0)).all()) for name in runs}
-grows = {"recurrent": growth(torch.nn.LSTM(64, 64, batch_first=True)),
-         "attention": growth(lambda x: torch.softmax(x @ x.mT / 8, dim=-1) @ x)}
-
-def far(name: str) -> str:
-    extra = int(claimed[name][-1, 0]) - runs[name][0].config.layers
-    return "L + T − 1" if extra == T - 1 else "L"
-
-PROPERTIES = ("words in the context", "attention", "training objective", "generates text",
-              "cells from first to last word", "sequential steps", "CPU time, four times the words",
-              "typical use")
-steps = {"recurrent": "T", "attention": "1 per layer"}
-table_rows = {
-    "recurrent LM": ("words before", agrees["recurrent"], "none", "next word", "yes",
-                     far("recurrent"), "recurrent", "scoring sentences"),
-    "ELMo": ("all words", agrees["elmo"], "none", "next word, previous word", "each stack alone",
-             far("elmo"), "recurrent", "features for a task model"),
-    "encoder (BERT)": ("all words", agrees["encoder"], "both sides", "masked words", "no",
-                       far("encoder"), "attention", "understanding, fine-tuned"),
-    "decoder (GPT)": ("words before", agrees["decoder"], "causal", "next word", "yes",
-                      far("decoder"), "attention", "generation, prompting"),
-    "encoder–decoder": ("source, target words before", both_agree, "three kinds", "next target word",
-                        "yes", "source: L + 1, target: L", "attention", "translation, summarisation"),
-}
-display(pd.DataFrame({
-    name: (f"{sees} {'✓' if checked else '✗'}", attends, says, writes, path, steps[kind],
-           f"× {grows[kind]:.0f}", use)
-    for name, (sees, checked, attends, says, writes, path, kind, use) in table_rows.items()
-}, index=PROPERTIES))
+architectures(agrees, both_agree, claimed)
 
 # %% [markdown]
 # The decoder generates one word after another, so "1 per layer" refers to training. The path of the encoder–decoder follows from its diagram (04): it passes through the encoder's layers and one more
@@ -872,7 +727,7 @@ predict("comparison.prison", ...)
 steps, rows, before = readings[TWO[0]]
 prison = language.senses.index("cell#prison")
 reveal("comparison.prison", rows[before, prison].item())
-pictures.reading({text: reading[:2] for text, reading in readings.items()}, language.senses)
+posteriors.reading({text: reading[:2] for text, reading in readings.items()}, language.senses)
 
 # %% [markdown]
 # When *cell* is reached, each sense has probability one third. The words *that the* change nothing, because all three kinds of cell allow them. The next word, *prisoner* or
@@ -926,31 +781,18 @@ def opinions(text: str) -> dict[str, Float[Tensor, "S"]]:
         found[name] = neighbour_posterior(vector, *labelled, same, TEMPERATURE, S)[0]
     return found
 
-pictures.opinions({text: opinions(text) for text in TWO}, language.senses)
+posteriors.opinions({text: opinions(text) for text in TWO}, language.senses)
 
 # %% [markdown]
 # GPT gives the same answer for both sentences and is not certain of any sense, like the exact posterior up to the target. BERT agrees with the exact posterior of the whole sentence.
 # ELMo's answer hardly changes between the two sentences. Is this due to ELMo, or to our choice of temperature and sentences? To find out, we take 300 questions with the cue only
 # on the right. For each question, we measure how much probability would have to be moved to turn a model's answer into an exact posterior. This quantity is called the *total variation distance*.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import mean_and_half
-
-late_ones = torch.from_numpy(np.random.default_rng(0).choice(np.flatnonzero(asked.cue == "right"), 300, replace=False))
-same = words[1][late_ones][:, None] == words[0]
-exact_answers = {
-    reader: torch.from_numpy(language.sense_posterior(asked.ids[late_ones], asked.position[late_ones], context)).float()
-    for reader, context in (("up to the target", "left"), ("whole sentence", "both"))
-}
-moved = {}
-for temperature in (0.002, TEMPERATURE, 0.05):
-    for name in small:
-        labelled = vectors[name][0], ids(known.sense)
-        answer = neighbour_posterior(vectors[name][1][late_ones], *labelled, same, temperature, S)
-        for reader, exact_answer in exact_answers.items():
-            moved[name, reader, temperature] = mean_and_half((answer - exact_answer).abs().sum(dim=1) / 2)
-display(pd.Series({where: "{:.2f} ± {:.2f}".format(*interval) for where, interval in moved.items()})
-        .unstack().rename_axis(["", "distance from the exact posterior"], axis=0).rename_axis("temperature", axis=1))
+# %% tags=["demo"]
+moved = distances_from_exact(
+    neighbour_posterior, {name: vectors[name] for name in small}, (0.002, TEMPERATURE, 0.05)
+)
+tables.distances(moved)
 
 # %% [markdown]
 # At each temperature, BERT is nearer to the posterior for the whole sentence, and GPT to that for the words up to the target. ELMo's result depends on the temperature. At the lowest temperature, where the
@@ -960,26 +802,12 @@ display(pd.Series({where: "{:.2f} ± {:.2f}".format(*interval) for where, interv
 # Now **type a sentence** of your own. It must consist of words of our language; the cell suggests replacements for any other words. The first two sentences below contain the same
 # words in a different order.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def show_sentence(text: str) -> None:
-    """The exact posterior and the models' answers, or an explanation of why there are none."""
-    try:
-        labels, rows, _ = read(text)
-    except ValueError as why:
-        print(f"This sentence cannot be analysed: {why}")
-        return
-    if rows[-1].sum() == 0:
-        end = next(i for i, one in enumerate(rows) if one.sum() == 0)
-        print("All words are known, but the language has no such sentence:",
-              f"at {labels[end]!r} no template is left.")
-        return
-    pictures.reading({text: (labels, rows)}, language.senses)
-    pictures.opinions({text: opinions(text)}, language.senses)
-
-PAIR = ("the teenagers that visited the prisoners liked the cells",
-        "the prisoners that visited the teenagers liked the cells")
-pictures.reading({text: read(text)[:2] for text in PAIR}, language.senses)
-pictures.opinions({text: opinions(text) for text in PAIR}, language.senses)
+# %% tags=["demo"]
+show_sentence = partial(posteriors.sentence, read=read, opinions_on=opinions)
+posteriors.readings([
+    "the teenagers that visited the prisoners liked the cells",
+    "the prisoners that visited the teenagers liked the cells",
+], read, opinions)
 for attempt in ("the wombat slept in a cell", "cell the the the"):
     print(f"> {attempt}")
     show_sentence(attempt)
@@ -1001,21 +829,16 @@ interact(show_sentence, by_button=True, text=box)
 # from your score.
 
 # %% tags=["demo"]
-from coursekit import planted
 from coursekit.planted import attention as practice
+from coursekit.planted.tensors import expose, row_by_row
 
 generator = torch.Generator().manual_seed(3)
 shapes = (4, 5, 6), (4, 7, 6), (4, 7, 8), (4, 5, 7)  # B = 4, Tq = 5, Tk = 7, d = 6, dv = 8
 q, k, v, coin = (torch.randn(shape, generator=generator) for shape in shapes)
 naive = {"queries": q, "keys": k, "values": v, "keep": torch.ones_like(coin, dtype=torch.bool)}
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def tried(tests: dict[str, Tensor]) -> list[planted.Exposure]:
-    """The faults that each row of the batch exposes when it is used as a test of its own."""
-    arrays = {name: array.detach().numpy() for name, array in tests.items()}
-    return [planted.expose({name: array[b : b + 1] for name, array in arrays.items()},
-                           practice.TASK, practice.TASK.practice) for b in range(len(coin))]
-
+# %% tags=["demo"]
+tried = partial(row_by_row, task=practice.TASK)
 pictures.exposure(tried(naive), "random numbers, nothing masked")
 
 # %% [markdown]
@@ -1065,8 +888,7 @@ check("comparison.attention_tests", lambda case: attention_tests(**case))
 
 # %% tags=["demo"]
 yours = attention_tests(q, k, v, coin)
-found = planted.expose({name: array.detach().numpy() for name, array in yours.items()},
-                       practice.TASK, practice.TASK.practice)
+found = expose(yours, practice.TASK)
 print(f"as one batch: {len(found.exposed)} of {found.faults} faults exposed,",
       f"{len(found.false_alarms)} false alarms")
 pictures.exposure(tried(yours), "your inputs")
@@ -1080,8 +902,7 @@ pictures.exposure(tried(yours), "your inputs")
 
 # %% tags=["demo"]
 shifted = {**yours, "keys": yours["keys"] + 300_000}
-alarm = planted.expose({name: array.detach().numpy() for name, array in shifted.items()},
-                       practice.TASK, practice.TASK.practice)
+alarm = expose(shifted, practice.TASK)
 for one in alarm.false_alarms:
     print("rejected although correct:", one.name.removeprefix("right: "))
 score = (q @ (k + 300_000).mT / 6**0.5)[0, 0]
@@ -1116,86 +937,15 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
 # this course have been trained on the *same* texts, 82 English novels from 1839 to 1927: [skip-gram](../../data/models/novels_skipgram.md), and three models with 5 to 7 million
 # parameters, [ELMo](../../data/models/novels_elmo.md), [BERT](../../data/models/novels_bert.md) and [GPT](../../data/models/novels_gpt.md). Is their ranking the same as in the
 # generated language?
-#
+
+# %% [markdown]
 # We test the models on the words of section 4 that occur in the novels. (Not every sense occurs: no *mouse* in the novels has a button.) For the three contextual models, we use the vectors of the
-# layer that is best on the training sentences, and those of layer 0.
+# layer that is best on the training sentences, and those of layer 0. (If a word consists of several subwords, its vector is their mean.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from torch.nn.utils.rnn import pad_sequence
+from coursekit.novels.readers import NOVEL_READERS, chance_level, known_to_novels, nearest_labelled, read_all
 
-from coursekit.novels.shipped import load_bert, load_elmo, load_gpt, load_skipgram
-from coursekit.small.bert import BOS, CLS, PAD, SEP
-
-of_skip_gram = dict(zip(*load_skipgram()))
-(novels_elmo, novels_spelling), (novels_bert, pieces), (novels_gpt, _) = load_elmo(), load_bert(), load_gpt()
-Place = tuple[str, int, int]                                                # a sentence; where the target begins and ends
-
-def other_words(places: list[Place], weight) -> Float[Tensor, "n 1 D"]:
-    """The sum of the other words' vectors, each weighted according to its distance from the target."""
-    sums = torch.zeros(len(places), 1, 100)
-    for of_sentence, (sentence, start, _) in zip(sums, places):
-        words, place = split(sentence, start)
-        for i, word in enumerate(words):
-            if i != place and word in of_skip_gram:
-                of_sentence += weight(i - place) * of_skip_gram[word]
-    return sums
-
-def read_as_bag(places: list[Place]) -> Float[Tensor, "n 1 D"]:
-    return other_words(places, lambda apart: 1)
-
-def read_near_words(places: list[Place]) -> Float[Tensor, "n 1 D"]:
-    return other_words(places, lambda apart: 1 / abs(apart))
-
-def read_words_before(places: list[Place]) -> Float[Tensor, "n 1 D"]:
-    return other_words(places, lambda apart: (apart < 0) / abs(apart))
-
-def mean_at(hidden: Float[Tensor, "layers n T D"], of_word: list[list[int]]) -> Float[Tensor, "n layers D"]:
-    return torch.stack([hidden[:, row, at].mean(dim=1) for row, at in enumerate(of_word)])
-
-def in_pieces(places: list[Place], first: list[int], last: list[int]) -> tuple[Int[Tensor, "n T"], list[list[int]]]:
-    """The token ids of the sentences, and the positions of the target's subwords."""
-    encoded = [pieces.encode(sentence, add_special_tokens=False) for sentence, _, _ in places]
-    ids = pad_sequence([torch.tensor([*first, *one.ids, *last]) for one in encoded], batch_first=True)
-    return ids, [[len(first) + i for i, (begins, ends) in enumerate(one.offsets) if begins < end and ends > start]
-                 for one, (_, start, end) in zip(encoded, places)]
-
-# %% tags=["demo"]
-@torch.no_grad()
-def read_by_elmo(places: list[Place]) -> Float[Tensor, "n layers D"]:
-    words = [["[BOS]", *novels_spelling.split(sentence), "[EOS]"] for sentence, _, _ in places]
-    # n T C
-    spelt = pad_sequence([novels_spelling.of_words(row) for row in words], batch_first=True)
-    hidden = novels_elmo.encode(novels_elmo.token(spelt), spelt[:, :, 0] != PAD)
-    return mean_at(
-        hidden, [[len(novels_spelling.split(sentence[:end]))] for sentence, _, end in places]
-    )
-
-@torch.no_grad()
-def read_by_bert(places: list[Place]) -> Float[Tensor, "n layers D"]:
-    ids, of_word = in_pieces(places, [CLS], [SEP])
-    embedded = novels_bert.embeddings(ids, torch.zeros_like(ids))
-    return mean_at(novels_bert.encode(embedded, ids != PAD), of_word)
-
-@torch.no_grad()
-def read_by_gpt(places: list[Place]) -> Float[Tensor, "n layers D"]:
-    ids, of_word = in_pieces(places, [BOS], [])
-    return mean_at(novels_gpt.encode(novels_gpt.embed(ids)), of_word)
-
-NOVEL_READERS = {
-    "bag of words": read_as_bag, "near words": read_near_words,
-    "near words before": read_words_before,
-    "ELMo": read_by_elmo, "BERT": read_by_bert, "GPT": read_by_gpt,
-}
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes ten to fifteen seconds.")
-
-def read_all(reader, part: pd.DataFrame) -> Float[Tensor, "n layers D"]:
-    """Vectors of all sentences; those of similar length share a batch."""
-    order = part.sentence.str.len().to_numpy().argsort()
-    places = [(row.sentence, row.start, row.start + len(row.form)) for row in part.itertuples()]
-    batches = np.array_split(order, 1 + len(order) // 64)
-    return torch.cat([reader([places[i] for i in batch]) for batch in batches])[order.argsort()]
 
 def hits(labelled: Float[Tensor, "m D"], of_labelled: pd.DataFrame, unlabelled: Float[Tensor, "n D"], of_unlabelled) -> np.ndarray:
     """1 where your evaluate finds the sense, otherwise 0."""
@@ -1209,8 +959,7 @@ def best_on_train(layers: Float[Tensor, "n layers D"]) -> int:
              for layer in range(1, layers.shape[1])]
     return 1 + int(np.argmax(found))
 
-known_to_novels = [part.form.str.lower().isin(of_skip_gram) for part in parts]
-trained, tested = (part[here] for part, here in zip(parts, known_to_novels))
+trained, tested = (part[known_to_novels(part)] for part in parts)
 all_layers = {name: (read_all(reader, trained), read_all(reader, tested)) for name, reader in NOVEL_READERS.items()}
 novel_vectors, best_layers = {}, {}
 for name, (one, other) in all_layers.items():
@@ -1219,16 +968,11 @@ for name, (one, other) in all_layers.items():
         best_layers[name] = best_on_train(one)
     novel_vectors[name] = tuple(layers[:, best_layers.get(name, 0)] for layers in (one, other))
 
-def guesses(word: np.ndarray, sense: np.ndarray) -> np.ndarray:
-    """Chance level: one divided by the number of senses of the word."""
-    of_each = pd.DataFrame({"word": word, "sense": sense})
-    return 1 / of_each.groupby("word").sense.transform("nunique").to_numpy()
-
-in_novels = pd.DataFrame({"chance": guesses(tested.word, tested.sense)}, index=tested.index)
+in_novels = pd.DataFrame({"chance": chance_level(tested.word, tested.sense)}, index=tested.index)
 for name, (one, other) in novel_vectors.items():
     in_novels[name] = hits(one, trained, other, tested)
 for name in ("window of two", encoder, decoder):
-    in_novels[f"({name})"] = both_halves[name].double().numpy()[known_to_novels[1]]
+    in_novels[f"({name})"] = both_halves[name].double().numpy()[known_to_novels(parts[1])]
 
 def by_word(gap: np.ndarray, word: np.ndarray) -> tuple[float, float, float, float]:
     """A mean, its 95 % interval and its p-value, from resampling whole words."""
@@ -1237,14 +981,7 @@ def by_word(gap: np.ndarray, word: np.ndarray) -> tuple[float, float, float, flo
     return gap.mean(), *np.quantile(means, [0.025, 0.975]), min(1, 2 * min(below, above))
 
 HALVES = {"all nouns": tested.parts_of_speech == "same", "different parts of speech": tested.parts_of_speech == "another"}
-for half, in_half in HALVES.items():
-    rows = {}
-    for kind in ("all", "plain", "far", "right", "decoy"):
-        here = (in_half & ((tested.kind == kind) | (kind == "all"))).to_numpy()
-        rows[f"{kind} ({here.sum()})"] = {
-            name: "{:.2f} ({:.2f} to {:.2f})".format(*by_word(column[here].to_numpy(), tested.word[here])) for name, column in in_novels.items()
-        }
-    display(Markdown(f"**{half}**, {tested.word[in_half].nunique()} words"), pd.DataFrame(rows))
+tables.in_novels(in_novels, tested, HALVES, by_word)
 print("best layers on the training sentences:", ", ".join(f"{name} {layer}" for name, layer in best_layers.items()))
 
 # %% [markdown]
@@ -1257,30 +994,16 @@ print("best layers on the training sentences:", ", ".join(f"{name} {layer}" for 
 # before the target and those in which all cues come later.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.sense_readers import BEFORE, LATER, position_of_cue, weighted_in_language
+
 print("This takes a few seconds.")
-BEFORE, LATER = "cue before", "cue only later"
-
-def told(row) -> str:
-    """The position of the cues that the table lists. It lists none for plain sentences."""
-    before = row.sentence[: row.start].lower()
-    if pd.isna(row.cue):
-        return ""
-    return BEFORE if any(re.search(rf"\b{re.escape(cue)}\b", before) for cue in row.cue.lower().split()) else LATER
-
-def in_language(weight) -> list[Float[Tensor, "n D"]]:
-    """The weighted sums of the other words' GloVe vectors in the generated language."""
-    table = torch.stack([glove[word] if word in glove else torch.zeros(50) for word in language.vocabulary])
-    apart = [torch.arange(part.ids.shape[1]) - torch.from_numpy(part.position)[:, None] for part in (known, asked)]
-    weights = [weight(far).masked_fill(far == 0, 0)[:, None].float() for far in apart]
-    return [(near @ table[torch.from_numpy(part.ids)])[:, 0] for near, part in zip(weights, (known, asked))]
-
 artificial = pd.DataFrame({
-    "chance": guesses(words[1].numpy(), asked.sense), "bag of words": right["GloVe, bag of words"],
-    "near words": answers(*in_language(lambda apart: 1 / apart.abs())),
-    "near words before": answers(*in_language(lambda apart: (apart < 0) / apart.abs())), **{name: right[name] for name in small},
+    "chance": chance_level(words[1].numpy(), asked.sense), "bag of words": right["GloVe, bag of words"],
+    "near words": answers(*weighted_in_language(lambda apart: 1 / apart.abs())),
+    "near words before": answers(*weighted_in_language(lambda apart: (apart < 0) / apart.abs())), **{name: right[name] for name in small},
     "word": words[1], "told": pd.Series(asked.cue).map({"left": BEFORE, "right": LATER}).fillna(""),
 })
-in_novels["word"], in_novels["told"] = tested.word, [told(row) for row in tested.itertuples()]
+in_novels["word"], in_novels["told"] = tested.word, [position_of_cue(row) for row in tested.itertuples()]
 LANGUAGES = {"generated language": artificial, **{f"novels: {half}": in_novels[in_half] for half, in_half in HALVES.items()}}
 
 def among(answered: pd.DataFrame, place: str, one: str, other: str | None = None) -> tuple[float, float, float, float]:
@@ -1309,12 +1032,7 @@ gaps_in = {called: [among(answered, *which) for which in COMPARISONS] for called
 ARTIFICIAL, *IN_NOVELS = LANGUAGES
 stays_of = holm(torch.tensor([p for called in IN_NOVELS for *_, p in gaps_in[called]])).reshape(len(IN_NOVELS), -1)
 stays_in = dict(zip(IN_NOVELS, stays_of.tolist()))
-display(pd.DataFrame({
-    called: [f"{mean:+.2f} ({low:+.2f} to {high:+.2f})" + (" ✓" if stay else "")
-             for (mean, low, high, _), stay in zip(gaps, stays_in.get(called, [False] * len(gaps)))]
-    for called, gaps in gaps_in.items()
-}, index=[f"{one} − {other}, {place}" for place, one, other in COMPARISONS]))
-print(f"✓: clear after Holm's correction for the {stays_of.numel()} comparisons in the novels")
+tables.leads(COMPARISONS, gaps_in, stays_in)
 
 # %% [markdown]
 # **Where the ranking is the same.** In both groups the bag of words is above chance, and ELMo and BERT are above the bag. GPT is the exception. In the generated language
@@ -1338,26 +1056,12 @@ print(f"✓: clear after Holm's correction for the {stays_of.numel()} comparison
 # %% [markdown]
 # Now try a sentence of your own. For each model, the cell shows the nearest labelled sentence.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def told_by(word: str, sentence: str) -> str:
-    """For each model, the labelled sentence nearest to yours."""
-    word, sentence = word.lower().strip(), sentence.lower()
-    where, rows = re.search(rf"\b{re.escape(word)}\b", sentence), np.flatnonzero(trained.word == word)
-    if where is None or not len(rows):
-        return f"choose one of these words and a sentence that contains it: {', '.join(sorted(set(trained.word)))}"
-    if len(pieces.encode(sentence, add_special_tokens=False).ids) > novels_bert.config.tokens - 2:
-        return f"choose a shorter sentence: BERT and GPT have {novels_bert.config.tokens} positions"
-    lines = []
-    for name, reader in NOVEL_READERS.items():
-        vector = reader([(sentence, *where.span())])[0, best_layers.get(name, 0)]
-        nearest = normalize(novel_vectors[name][0][rows], dim=-1) @ normalize(vector, dim=-1)
-        labelled = trained.iloc[rows[int(nearest.argmax())]]
-        lines.append(f"{name}: {labelled.sense}\n    nearest: {labelled.sentence}")
-    return "\n".join(lines)
-
 # %% tags=["demo"]
 YOUR_WORD = "bank"                                                          # change these
 YOUR_SENTENCE = "They sat on the bank and watched the boats."
+told_by = partial(
+    nearest_labelled, labelled=trained, vectors=novel_vectors, layers=best_layers
+)
 print(told_by(YOUR_WORD, YOUR_SENTENCE))
 
 # %% [markdown]
@@ -1442,7 +1146,5 @@ pictures.calibration(curves)
 # %% [markdown]
 # Next: [13 · Today's decoders](../13_decoders/13_decoders.ipynb). The [start page](../start.ipynb) shows your progress.
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit import predictions
-
+# %% tags=["demo"]
 predictions()

@@ -12,6 +12,7 @@ from coursekit.architectures import recorded_rows
 from coursekit.datasets import read_table
 from coursekit.exam import QUESTIONS, nearest_sense, sense_exam
 from coursekit.intervals import bootstrap, mean_and_half, wilson
+from coursekit.novels.readers import load_bert, load_elmo, load_gpt
 from coursekit.novels.shipped import recorded
 from coursekit.stored import models_folder
 from tests.notebooks.answers import right_cells
@@ -90,8 +91,8 @@ def test_the_decoders_differ_in_size_by_about_six_hundred(measured):
 
 def of_kind(measured, kind, half):
     """The answers of every model to the sentences of a kind, in one half of the words."""
-    nouns = measured["nouns"]
-    here = torch.from_numpy((measured["kinds"] == kind) & (nouns if half == "all nouns" else ~nouns))
+    nouns, kinds = measured["nouns"], measured["parts"][1].kind.to_numpy()
+    here = torch.from_numpy((kinds == kind) & (nouns if half == "all nouns" else ~nouns))
     return {name: row[here] for name, row in measured["both_halves"].items()}
 
 
@@ -463,10 +464,9 @@ def test_the_cards_say_what_the_prose_says_of_the_novels_models(measured):
     assert ends("bert", "BERT", "right at once")[1] < ends("bert", "5-grams, both sides", "right at once")[0]
     for direction in ("left to right", "right to left"):
         assert ends("elmo", f"ELMo, from {direction}", "nats per word")[1] < counts[1][0]
-    for name in ("elmo", "bert", "gpt"):
+    for name, (model, _) in {"elmo": load_elmo(), "bert": load_bert(), "gpt": load_gpt()}.items():
         about = json.loads((models_folder() / f"novels_{name}.json").read_text(encoding="utf-8"))
         assert about["steps"] == 4_700
-        model = measured[f"novels_{name}"]
         assert 5e6 < sum(weight.numel() for weight in model.parameters()) < 7e6
     words = [measured["LANGUAGES"][half].word.nunique() for half in (NOUNS, OTHERS)]
     assert words == [28, 14]

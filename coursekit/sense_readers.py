@@ -1,0 +1,153 @@
+"""Baselines for the senses of a word: static vectors of its sentence, ELMo's vector, and a classifier on the nearest words (notebook 12).
+
+A reader takes the words of a sentence and the position of the target and returns a vector. The sentences are those of the
+generated language (the course's test) and the real ones of `data/senses`.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from coursekit.datasets import read_table
+from coursekit.exam import sense_exam
+from coursekit.language import load_language
+from coursekit.small.elmo import ELMo, Spelling
+from coursekit.vectors import load_glove
+
+Reader = Callable[[list[str], int], Float[Tensor, " D"]]
+Weight = Callable[[Int[Tensor, "n T"]], Float[Tensor, "n T"]]
+BEFORE, LATER = "cue before", "cue only later"
+
+
+def single_vector(words: list[str], place: int) -> Float[Tensor, " D"]:
+    """The static vector of the word itself."""
+    return load_glove()[words[place]]
+
+
+def bag(words: list[str], place: int) -> Float[Tensor, " D"]:
+    """The mean vector of the other words."""
+    glove = load_glove()
+    others = [glove[word] for i, word in enumerate(words) if i != place and word in glove]
+    return torch.stack(others).mean(dim=0)
+
+
+def near_words(words: list[str], place: int) -> Float[Tensor, " D"]:
+    """The sum of the other words' vectors, each divided by its distance from the target."""
+    glove = load_glove()
+    others = [glove[w] / abs(i - place) for i, w in enumerate(words) if i != place and w in glove]
+    return torch.stack(others).sum(dim=0)
+
+
+def of_form(words: list[str], place: int) -> Float[Tensor, " D"]:
+    """The single vector of the target's form, or zeros if the form has none."""
+    return single_vector(words, place) if words[place] in load_glove() else torch.zeros(50)
+
+
+def by_elmo(elmo: ELMo) -> Reader:
+    """The reader that returns the vector of ELMo's last layer; ELMo reads words letter by letter."""
+    spelling = Spelling()
+
+    @torch.no_grad()
+    def vector_of(words: list[str], place: int) -> Float[Tensor, " D"]:
+        spelt = spelling.of_words(["[BOS]", *words, "[EOS]"])[None]  # 1 T C
+        everywhere = torch.ones(spelt.shape[:2], dtype=torch.bool)
+        return elmo(spelt, everywhere).hidden[-1, 0, place + 1]
+
+    return vector_of
+
+
+def of_language(reader: Reader) -> list[Float[Tensor, "n D"]]:
+    """The vectors of the labelled and of the held-out sentences of the course's test."""
+    exam = sense_exam()
+    return [
+        torch.stack([reader(side.words(i), place - 1) for i, place in enumerate(side.position)])
+        for side in (exam.labelled, exam.held_out)
+    ]
+
+
+def weighted_in_language(weight: Weight) -> list[Float[Tensor, "n D"]]:
+    """The sums of the other words' vectors in both halves of the test, weighted by their distance from the target."""
+    glove, exam = load_glove(), sense_exam()
+    sides = exam.labelled, exam.held_out
+    table = torch.stack(
+        [glove[word] if word in glove else torch.zeros(50) for word in load_language().vocabulary]
+    )
+    apart = [torch.arange(side.ids.shape[1]) - torch.from_numpy(side.position)[:, None] for side in sides]
+    weights = [weight(far).masked_fill(far == 0, 0)[:, None].float() for far in apart]
+    return [
+        (near @ table[torch.from_numpy(side.ids)])[:, 0] for near, side in zip(weights, sides, strict=True)
+    ]
+
+
+def split(sentence: str, start: int) -> tuple[list[str], int]:
+    """The words of a sentence in lower case, and the position of the one that begins at `start`."""
+    found = list(re.finditer(r"[a-z0-9]+(?:'[a-z]+)?", sentence.lower()))
+    return [one.group() for one in found], sum(one.start() <= start for one in found) - 1
+
+
+@cache
+def real_sentences() -> list[pd.DataFrame]:
+    """The training and the test sentences of `data/senses`, with a number for each word and each sense."""
+    table = read_table("senses/senses.csv")
+    table["sense_id"], table["word_id"] = (pd.factorize(table[key])[0] for key in ("sense", "word"))
+    return [table[table.split == name] for name in ("train", "test")]
+
+
+def _window(words: list[str], place: int) -> dict[str, int]:
+    """The two words on each side of the target, with their relative positions."""
+    return {f"{i:+d} {words[place + i]}": 1 for i in (-2, -1, 1, 2) if 0 <= place + i < len(words)}
+
+
+def by_window() -> Float[Tensor, " n"]:
+    """1 where a logistic regression on the window of two finds the sense, otherwise 0; each target word has its own model."""
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    parts = real_sentences()
+    windows = [[_window(*split(row.sentence, row.start)) for row in part.itertuples()] for part in parts]
+    answers = torch.zeros(len(parts[1]))
+    for word in parts[1].word.unique():
+        ours, theirs = (np.flatnonzero(part.word == word) for part in parts)
+        counts, truth_of = DictVectorizer(), [part.sense.to_numpy() for part in parts]
+        model = LogisticRegression(max_iter=1000)
+        model.fit(counts.fit_transform([windows[0][i] for i in ours]), truth_of[0][ours])
+        guess = model.predict(counts.transform([windows[1][i] for i in theirs]))
+        answers[theirs] = torch.from_numpy(guess == truth_of[1][theirs]).float()
+    return answers
+
+
+def real_answers(
+    readers: Mapping[str, Reader], evaluate: Callable, recorded: pd.DataFrame
+) -> dict[str, Float[Tensor, " n"]]:
+    """1 where a method finds the sense of the target in a test sentence of `data/senses`, otherwise 0.
+
+    The readers are judged by the student's `evaluate`; then come the window of two and the recorded models.
+    """
+    parts = real_sentences()
+    sentences = [[split(row.sentence, row.start) for row in part.itertuples()] for part in parts]
+    labels = [torch.tensor(part[key].to_numpy()) for part in parts for key in ("word_id", "sense_id")]
+    right = {}
+    for name, reader in readers.items():
+        one, other = (torch.stack([reader(*where) for where in half]) for half in sentences)
+        guess = evaluate(one, labels[0], labels[1], other, labels[2])
+        right[name] = (guess == labels[3]).float()
+    right["window of two"] = by_window()
+    for name, rows in recorded[recorded.exam == "senses"].groupby("model", sort=False):
+        right[name] = torch.tensor(rows.sort_values("item").right.to_numpy()).float()
+    return right
+
+
+def position_of_cue(row: Any) -> str:
+    """Where the cues are that `data/senses` lists for a sentence, relative to its target; "" for plain sentences, which have none."""
+    before = row.sentence[: row.start].lower()
+    if pd.isna(row.cue):
+        return ""
+    cues = row.cue.lower().split()
+    return BEFORE if any(re.search(rf"\b{re.escape(cue)}\b", before) for cue in cues) else LATER
