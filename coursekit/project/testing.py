@@ -13,14 +13,6 @@ from torch import Tensor
 
 CODE = "code."
 """The prefix of the implementations among the inputs of a case: "code.split: copies stay in both parts"."""
-ACCEPTED, REJECTED = 0, 1
-VERDICTS = {
-    "inputs": CODE,
-    "0": "Your tests let a planted fault pass: {names}.",
-    "1": "A false alarm: your tests reject an implementation that does what its docstring says: {names}.",
-    "last": "Your tests ran on {number} implementations.",
-}
-"""What the codes of `tried` mean where they are wrong: 0 is wrong for a fault, 1 for a right implementation."""
 
 
 def packed(source: str) -> np.ndarray:
@@ -37,26 +29,28 @@ def unpacked(code: Tensor) -> Callable[..., Any]:
 
 
 def tried(case: Mapping[str, Tensor], **tests: Callable[[Callable[..., Any]], None]) -> dict[str, Tensor]:
-    """Whether each implementation is rejected, in the order of their names, and last how many there are.
+    """Whether each implementation is rejected, under its name.
 
     `tests` contains one for each function under test: tried(case, split=test_split). A test rejects an implementation if it
     raises any exception but NotImplementedError, which is that of a stub.
     """
-    codes = []
+    verdicts = {}
     for name in sorted(case):
         if name.startswith(CODE):
-            test = tests[name.removeprefix(CODE).partition(":")[0]]
-            codes.append(rejected(test, unpacked(case[name])))
-    return {"verdicts": torch.tensor([*codes, len(codes)])}
+            about = name.removeprefix(CODE)
+            verdicts[f"{about}, rejected"] = torch.tensor(
+                rejected(tests[about.partition(":")[0]], unpacked(case[name]))
+            )
+    return verdicts
 
 
-def rejected(test: Callable[[Callable[..., Any]], None], implementation: Callable[..., Any]) -> int:
-    """REJECTED if the test raises, else ACCEPTED. NotImplementedError is raised on."""
+def rejected(test: Callable[[Callable[..., Any]], None], implementation: Callable[..., Any]) -> bool:
+    """Whether the test raises. NotImplementedError is raised on."""
     try:
         with torch.random.fork_rng(devices=[]):
             test(implementation)
     except NotImplementedError:
         raise
     except Exception:
-        return REJECTED
-    return ACCEPTED
+        return True
+    return False
