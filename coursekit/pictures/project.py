@@ -51,7 +51,7 @@ def _neighbours(ax: Axes, near: Near, most: int = 5) -> str:
     for row, (word, found) in enumerate(near.items()):
         ax.text(0.02, row, word, weight="bold", va="center", fontsize=9)
         for column, (other, cosine) in enumerate(found[:most]):
-            ax.text(column + 1, row, f"{other} {cosine:.2f}", va="center", fontsize=8)
+            ax.text(column + 1, row, f"{other} {cosine:.2f}", va="center", fontsize=7)
     rows = "; ".join(
         f"{word}: " + ", ".join(f"{other} {cosine:.2f}" for other, cosine in found[:3])
         for word, found in near.items()
@@ -123,7 +123,7 @@ def _control(ax: Axes, tested: Tested, ends: Ends) -> str:
         ax.plot(one["purity"], row, "o", color=BLUE, label="purity and 95 % interval" if not row else None)
         ax.plot(one["chance"], row, "D", color=ORANGE, label="shuffled labels (mean)" if not row else None)
     ax.set_yticks(range(len(tested)), list(tested))
-    ax.set(xlim=(0, 1.02), ylim=(len(tested) - 0.4, -0.6), xlabel="purity")
+    ax.set(xlim=(0, 1.02), ylim=(len(tested) + 0.5, -0.6), xlabel="purity")
     ax.legend(fontsize=8, loc="lower left")
     rows = "; ".join(
         f"{name}: {one['purity']:.2f} ({ends[name][0]:.2f} to {ends[name][1]:.2f}), shuffled labels {one['chance']:.2f}, p = {one['p']:.3f}"
@@ -165,7 +165,7 @@ def page(
     ranks: Mapping[str, Int[np.ndarray, " Q"]],
 ) -> None:
     """Everything on one page."""
-    figure, axes = plt.subplots(2, 2, figsize=(10, 6))
+    figure, axes = plt.subplots(2, 2, figsize=(10.5, 6.4))
     figure.suptitle(name, weight="bold")
     said = [
         _curve(axes[0, 0], losses, baseline),
