@@ -27,6 +27,7 @@ c.Autograder.preload_where = {
     # Ours: else each submission would import them, for 5 to 10 ms.
     "coursekit.growing": "coursekit.growing",
     "coursekit.assistants": "coursekit.assistants",
+    "coursekit.project": "coursekit.project.training",  # with the small models and what they import: 1.5 s
 }
 c.Autograder.answers = ["coursekit.planted"]
 # What students get beside notebooks, answer keys, packages and data.

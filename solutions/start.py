@@ -11,7 +11,7 @@
 #
 # A prisoner sits in a *cell*, a red blood *cell* carries oxygen, and a *cell* phone rings. A single vector per word
 # cannot distinguish these three senses. The sixteen notebooks of this course lead from such vectors to models whose vector for a word depends on its
-# sentence, and you build every tensor along the way yourself.
+# sentence, and you build every tensor along the way yourself. At the end, a project applies all this to a text of your own.
 
 # %% [markdown]
 # ## Is everything installed?
@@ -62,22 +62,23 @@ course_map()
 #
 # | | notebook | minutes | by the end you can | needs | unlocks |
 # |:--|:--|:--|:--|:--|:--|
-# | 01 | [One vector per word](01_static_embeddings/01_static_embeddings.ipynb) | 70 | count and train word vectors, and explain what one vector per word cannot represent | | 02, 12 |
+# | 01 | [One vector per word](01_static_embeddings/01_static_embeddings.ipynb) | 70 | count and train word vectors, and explain what one vector per word cannot represent | | 02, 12, P |
 # | 02 | [Attention, step by step](02_attention/02_attention.ipynb) | 75 | compute attention by hand, in a batch, with masks and with heads | 01 | 03 |
 # | 03 | [The transformer layer](03_transformer_layer/03_transformer_layer.ipynb) | 75 | write the parts of a transformer as your own modules, match PyTorch's layer, and train it | 02 | 04, 06, 07, 13 |
 # | 04 | [Recurrence, encoder–decoder, and what attention costs](04_recurrence/04_recurrence.ipynb) | 75 | write an LSTM step, attention and a decoder block, and measure how much each step improves translation | 03 | 05, 07 |
 # | 05 | [ELMo](05_elmo/05_elmo.ipynb) | 75 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |
 # | 06 | [BERT](06_bert/06_bert.ipynb) | 85 | split words into subwords, mask tokens and pre-train an encoder | 03, 05 | 08, 09, 11, 15 |
-# | 07 | [GPT](07_gpt/07_gpt.ipynb) | 90 | write a GPT with a cache, train it, load GPT-2's weights, and show which words the model cannot see | 03, 04 | 08, 12, 13, 14, 15, 16 |
-# | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 75 | examine a word's vector at every layer and distinguish its senses | 06, 07 | 09, 15 |
+# | 07 | [GPT](07_gpt/07_gpt.ipynb) | 90 | write a GPT with a cache, train it, load GPT-2's weights, and show which words the model cannot see | 03, 04 | 08, 12, 13, 14, 15, 16, P |
+# | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 75 | examine a word's vector at every layer and distinguish its senses | 06, 07 | 09, 15, P |
 # | 09 | [Fine-tuning](09_fine_tuning/09_fine_tuning.ipynb) | 85 | choose which parameters to train, at which learning rate and for how long, and measure forgetting | 06, 08 | 10, 14 |
 # | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 70 | train three heads on one encoder and evaluate each with a suitable measure | 09 | 12 |
 # | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 75 | turn sentences into vectors and search with them | 06 | 12 |
-# | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests whose quality is measured | all | |
+# | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests whose quality is measured | all | P |
 # | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 85 | write a decoder with the components used today, and run it with SmolLM2's weights | 03, 07 | |
 # | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 80 | fine-tune a model to answer questions and to match preferences, and measure what it forgets | 07, 09 | 16 |
 # | 15 | [Taking a model apart](15_circuits/15_circuits.ipynb) | 90 | find out what a head, a position and a direction do, and test it against the truth | 06, 07, 08 | |
 # | 16 | [Learning from rewards](16_rewards/16_rewards.ipynb) | 85 | train a policy on rewards, compare it with the best policy, and predict when a wrong reward does harm | 07, 14 | |
+# | P | [A project of one's own](project/project.ipynb) | 85 | train a GPT on a text of your own, find the senses of a word in it, and support one claim with an interval and a control | 01, 07, 08, 12 | |
 
 # %% [markdown]
 # ## How a notebook works

@@ -9,21 +9,25 @@
 
 import csv
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:  # pandas and SciPy are imported where tables are read: those who only need a model should not wait for them
+    import pandas as pd
 
-from coursekit.datasets import read_table
-from coursekit.exam import QUESTIONS, Accuracy
-from coursekit.intervals import half_width
-from coursekit.small.figures import sense_figure
+    from coursekit.exam import Accuracy
 
 
-def recorded(name: str) -> pd.DataFrame:
+def recorded(name: str) -> "pd.DataFrame":
     """Every measure of the model "gpt", "bert", "elmo" or "translator" over its seeds.
 
     Index: the measure. Columns: `mean` and `half_width` of its 95 % interval (Student's t over seeds), `seeds` (how
     many), `untrained` (the mean of the same models before the first step). Raises DataMissing if there is no table.
     """
+    import pandas as pd
+
+    from coursekit.datasets import read_table
+    from coursekit.intervals import half_width
+
     rows = read_table(f"results/small_{name}.csv")
     trained, untrained = rows[rows.steps > 0], rows[rows.steps == 0]
     values = trained.groupby("measure", sort=False).value
@@ -33,8 +37,14 @@ def recorded(name: str) -> pd.DataFrame:
     return table.join(untrained.groupby("measure").value.mean().rename("untrained"))
 
 
-def recorded_senses(name: str, layer: int, labels: int | None = None, trained: bool = True) -> list[Accuracy]:
+def recorded_senses(
+    name: str, layer: int, labels: int | None = None, trained: bool = True
+) -> "list[Accuracy]":
     """Accuracies of a layer on the test of word senses, one for each seed, with this number of labelled sentences (default: the scoreboard's)."""
+    from coursekit.datasets import read_table
+    from coursekit.exam import QUESTIONS, Accuracy
+    from coursekit.small.figures import sense_figure
+
     rows = read_table(f"results/small_{name}.csv")
     rows = rows[(rows.steps > 0) == trained].pivot(index="seed", columns="measure", values="value")
     figures = [f"{sense_figure(layer, labels)}, {text}" for text in QUESTIONS.values()]

@@ -192,7 +192,8 @@ class NotebookRole(SphinxRole):
     """{nb}`02`: a link to the page of notebook 02, or its number alone where it has no page."""
 
     def run(self):
-        page = next((doc for doc in self.env.found_docs if doc.startswith(f"notebooks/{self.text}_")), None)
+        name = re.compile(rf"notebooks/{re.escape(self.text)}(_.+)?")
+        page = next((doc for doc in self.env.found_docs if name.fullmatch(doc)), None)
         number = nodes.inline(self.rawtext, self.text)
         if page is None:
             return [number], []

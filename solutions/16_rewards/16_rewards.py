@@ -16,7 +16,7 @@
 #
 # **You need** notebooks 07 and 14. **Time** about 85 minutes for the core: nine exercises and two written questions.
 #
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [15 · Taking a model apart](../15_circuits/15_circuits.ipynb)
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [15 · Taking a model apart](../15_circuits/15_circuits.ipynb) · next: [A project of one's own](../project/project.ipynb)
 
 # %% [markdown]
 # **By the end, you will be able to**
@@ -652,7 +652,7 @@ pictures.voted(voted, len(drawn))
 # - Zelikman, E., Wu, Y., Mu, J. and Goodman, N. D. (2022). STaR: bootstrapping reasoning with reasoning. *NeurIPS* 35. arXiv:2203.14465.
 
 # %% [markdown]
-# This was the last notebook. The [start page](../start.ipynb) shows your progress.
+# This was the last notebook with new methods. [A project of one's own](../project/project.ipynb) applies the course to a text that you choose. The [start page](../start.ipynb) shows your progress.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit import predictions

@@ -13,7 +13,7 @@ from tools.book import api
 from tools.book.notebook import instructors_page, students_page
 
 GLOSSARY = "glossary.md"
-TO_NOTEBOOK = re.compile(r"\[([^][]+)\]\((?:\.\./)*(?:notebooks/)?(\d\d_\w+)/\2\.ipynb\)")
+TO_NOTEBOOK = re.compile(r"\[([^][]+)\]\((?:\.\./)*(?:notebooks/)?(\d\d_\w+|project)/\2\.ipynb\)")
 PAGES = {
     "start.ipynb": "/index.md",
     "students.md": "/guides/students.md",

@@ -9,9 +9,9 @@ import pytest
 from autograder.source import is_solution
 from tests.conftest import ASSIGNMENTS, ROOT, solution_of
 
-NAMES = {name[:2]: name for name in ASSIGNMENTS}
+NAMES = {name.partition("_")[0]: name for name in ASSIGNMENTS}
 BOOK = ROOT / "docs" / "book"
-NOTEBOOKS = re.compile(r"\{nb\}`(\d\d)`")
+NOTEBOOKS = re.compile(r"\{nb\}`(\d\d|project)`")
 ENTRY = re.compile(r"^(?P<authors>.+?) \((?P<year>[^()]+)\)\. (?P<title>.+?[.?!])(?: |$)")
 
 
@@ -42,18 +42,17 @@ LISTED = {key(entry): entry for entry in entries((BOOK / "references.md").read_t
 def test_every_reference_of_a_notebook_is_listed_with_its_number(name):
     cited = references_of(name)
     assert cited, "a notebook without references"
-    number = name[:2]
+    number = name.partition("_")[0]
     missing = [entry for one, entry in cited.items() if number not in NOTEBOOKS.findall(LISTED.get(one, ""))]
     assert missing == [], f"add these to docs/book/references.md, with {{nb}}`{number}` behind them"
 
 
 def test_every_listed_reference_has_a_link_and_is_used_where_it_says():
-    by_number = {name[:2]: name for name in ASSIGNMENTS}
     for one, entry in LISTED.items():
         assert re.search(r"\]\(https://[^)]+\)", entry), entry
         numbers = NOTEBOOKS.findall(entry)
         assert numbers == sorted(set(numbers)) and numbers, entry
-        unused = [n for n in numbers if n not in by_number or one not in references_of(by_number[n])]
+        unused = [n for n in numbers if n not in NAMES or one not in references_of(NAMES[n])]
         assert unused == [], entry
 
 

@@ -1,0 +1,618 @@
+"""A project of one's own: inputs, known mistakes, right answers and hints."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from autograder.checks.asking import Case
+from autograder.checks.judging import Rule
+from autograder.exercise import Draw, Exercise, Mistake
+from coursekit.project.testing import CODE, packed
+from coursekit.project.training import BELOW_UNIGRAM
+
+from .implementations import FAULTS, RIGHT
+
+# ------------------------------------------------------------------------------------------ split
+
+
+def split_cases(draw: Draw) -> Iterator[Case]:
+    """Copies across the split (equal, in other letter case, with other punctuation), and copies within each part.
+
+    The parts differ from those that a count of passages gives. In the first case the held-out part has exactly the fraction.
+    """
+    for before, fraction, exact in ((8, 0.25, True), (11, 0.25, False), (13, 0.2, False)):
+        words = ["".join(draw.rng.choice(list("abdefgiklmnoprstu"), 5)) for _ in range(60)]
+        made = [" ".join(draw.rng.choice(words, 4, replace=False)) for _ in range(before + 3)]
+        *train, one, other, third = (f"{text.capitalize()} {number}." for number, text in enumerate(made))
+        train[3] = train[1]
+        held = [
+            train[0],
+            train[2].upper(),
+            "«" + train[4].replace(" ", ", ") + "»",
+            one,
+            one,
+            other,
+            *[third][before % 2 :],
+        ]
+        held = [held[place] for place in draw.rng.permutation(len(held))]
+        tail = draw.integers(8, 30, len(held))
+        whole = int(round((tail.sum() - (0 if exact else tail[0] / 2)) / fraction)) - int(tail.sum())
+        head = draw.integers(4, 8, before)
+        head[-1] = whole - head[:-1].sum()
+        yield {"passages": [*train, *held], "sizes": np.concatenate([head, tail]), "fraction": fraction}
+
+
+COPY = "-1 if one in training else 1"
+WORDS = r'[" ".join(re.findall(r"\w+", one.lower())) for one in passages]'
+
+split = Exercise(
+    cases=split_cases,
+    rule=Rule("equal", axes={"": "n"}),
+    mistakes=(
+        Mistake("copies stay in the held-out part", "Some of your held-out passages also occur in the training part: the model can recite them, and its loss will look too good. Mark them with −1.", COPY, "1"),
+        Mistake("only exact copies found", "You find copies only if every character is the same. Ignore letter case and punctuation, as the docstring says.", WORDS, "list(passages)"),
+        Mistake("punctuation not ignored", "You ignore letter case, but a copy with other punctuation or quotation marks still counts as new. Compare the words alone.", r're.findall(r"\w+", one.lower())', "one.lower().split()"),
+        Mistake("letter case not ignored", "A copy in capitals still counts as new in your answer. Compare the words in lower case.", "one.lower()", "one"),
+        Mistake("copies removed from the training part", "You leave out the copy in the training part and keep the one in the held-out part. The docstring asks for the opposite.", code=r"""
+def split(passages, sizes, fraction):
+    first = len(passages)
+    while sizes[first:].sum() < fraction * sizes.sum():
+        first -= 1
+    words = [" ".join(re.findall(r"\w+", one.lower())) for one in passages]
+    held_out = set(words[first:])
+    return torch.tensor([-1 if one in held_out else 0 for one in words[:first]] + [1] * (len(words) - first))
+"""),
+        Mistake("copies within the held-out part left out", "You also leave out passages that are repeated within the held-out part. Only copies of *training* passages leak.", f"parts = [{COPY} for one in words[first:]]", "parts = []\n    for one in words[first:]:\n        parts.append(-1 if one in training else 1)\n        training.add(one)"),
+        Mistake("fraction counted in passages", "You count passages, but passages have different sizes. Compare the sums of their sizes.", "sizes[first:].sum() < fraction * sizes.sum()", "len(passages) - first < fraction * len(passages)"),
+        Mistake("held-out part too short", "Your held-out part is below the requested fraction. Go on until its size is at least the fraction of the whole.", "    first = len(passages)\n    while sizes[first:].sum() < fraction * sizes.sum():", "    first = len(passages)\n    while sizes[first - 1:].sum() < fraction * sizes.sum():"),
+        Mistake("one passage too many when the fraction is met exactly", "If the held-out part has exactly the requested fraction, it is large enough: stop there.", ".sum() < fraction", ".sum() <= fraction"),
+        Mistake("held out at the beginning", "Your held-out part is at the beginning of the text. The docstring asks for the last passages.", code=r"""
+def split(passages, sizes, fraction):
+    end = 0
+    while sizes[:end].sum() < fraction * sizes.sum():
+        end += 1
+    words = [" ".join(re.findall(r"\w+", one.lower())) for one in passages]
+    training = set(words[end:])
+    return torch.tensor([-1 if one in training else 1 for one in words[:end]] + [0] * (len(words) - end))
+"""),
+        Mistake("fraction of the training part", "The fraction describes the held-out part, not the training part.", "fraction * sizes.sum()", "(1 - fraction) * sizes.sum()"),
+        Mistake("copies counted as training passages", "You mark the copies in the held-out part with 0, as if they were trained on. They belong to neither part: mark them with −1.", COPY, "0 if one in training else 1"),
+    ),
+    alternatives={
+        "cumulative sums": r"""
+def split(passages, sizes, fraction):
+    behind = sizes.flip(0).cumsum(0).flip(0)
+    first = int((behind >= fraction * sizes.sum()).nonzero()[-1])
+    same = lambda text: tuple(re.findall(r"\w+", text.lower()))
+    training = {same(one) for one in passages[:first]}
+    parts = torch.zeros(len(passages), dtype=torch.long)
+    parts[first:] = torch.tensor([-1 if same(one) in training else 1 for one in passages[first:]])
+    return parts
+""",
+        "a list, and a slow comparison": r"""
+def split(passages, sizes, fraction):
+    held, first = 0, len(passages)
+    while held < fraction * sizes.sum().item():
+        first -= 1
+        held += sizes[first].item()
+    clean = [re.sub(r"\W+", " ", one).strip().lower() for one in passages]
+    return [0] * first + [-1 if any(one == other for other in clean[:first]) else 1 for one in clean[first:]]
+""",
+    },
+    hints=(
+        "A licence or a chorus occurs ten times in your text. What does the held-out loss measure on its last copy?",
+        "passages: n strings; sizes: (n). Output: (n), whole numbers −1, 0 or 1; the zeros come first.",
+        "go from the end until the sizes add up to the fraction\nthe words of each passage, in lower case, as one string\nthe set of these strings before the split\n−1 for a string behind the split that is in the set",
+        "A near miss: `passage in passages[:first]` finds exact copies only.",
+    ),
+    survivors={"training = set(words[:first])` → `training = words[:first]": "looking up in a list gives the same, more slowly"},
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ the unigram baseline
+
+
+def unigram_cases(draw: Draw) -> Iterator[Case]:
+    """Tokens that do not occur in the training text, and the last ids of the vocabulary in neither; bytes of unequal number."""
+    for V, train, held_out in ((11, 60, 25), (7, 35, 40), (16, 90, 30)):
+        frequent = draw.rng.permutation(V - 1)
+        shares = 0.6 ** np.arange(V - 3)
+        ids = frequent[2:][draw.rng.choice(V - 3, train, p=shares / shares.sum())]
+        new = np.concatenate([frequent[2:][draw.rng.integers(0, V - 3, held_out - 3)], frequent[[0, 1, 0]]])
+        sizes = draw.rng.permutation(np.arange(V) % 5 + 1)
+        yield {"train": ids, "held_out": draw.rng.permutation(new), "byte_counts": sizes}
+
+
+BYTES = "byte_counts[held_out].sum()"
+COUNTED = "torch.bincount(train, minlength=len(byte_counts)) + 1"
+
+unigram_loss = Exercise(
+    cases=unigram_cases,
+    rule=Rule("close", 2e-5),
+    mistakes=(
+        Mistake("no smoothing", "Tokens that do not occur in the training text have probability 0 in your model, so the loss is infinite. Add 1 to every count.", COUNTED, COUNTED.removesuffix(" + 1")),
+        Mistake("a tiny number added to the probabilities", "You add a tiny number to the probabilities, so a token that does not occur in the training text costs 20 nats or more. Add 1 to every count instead.", code="""
+def unigram_loss(train, held_out, byte_counts):
+    p = torch.bincount(train, minlength=len(byte_counts)) / len(train)
+    return -(p[held_out] + 1e-10).log().sum() / byte_counts[held_out].sum()
+"""),
+        Mistake("tokens without a count forgotten", "The last ids of the vocabulary do not occur in the training text, and you do not add 1 for them. Count all V tokens: bincount(…, minlength=V).", "bincount(train, minlength=len(byte_counts))", "bincount(train, minlength=int(held_out.max()) + 1)"),
+        Mistake("nats per token", "You divide by the number of tokens. A tokeniser with longer tokens would look worse: divide by the bytes.", BYTES, "len(held_out)"),
+        Mistake("bits instead of nats", "Your loss is in bits. The docstring asks for nats: use the natural logarithm.", ".log()", ".log2()"),
+        Mistake("counts of the held-out text", "You count tokens in the held-out text, which the model must not have seen. Count in the training text.", "bincount(train,", "bincount(held_out,"),
+        Mistake("counts of both texts", "You count tokens in both texts. Only the training text may be counted.", "bincount(train,", "bincount(torch.cat([train, held_out]),"),
+        Mistake("probabilities do not sum to 1", "You add 1 to each count, but divide by the number of tokens without these additions, so the probabilities sum to more than 1.", "counts.sum()", "len(train)"),
+        Mistake("mean over tokens of nats per byte", "You divide each token's loss by its bytes and average. Divide the sum of all losses by the sum of all bytes.", f"nats.sum() / {BYTES}", "(nats / byte_counts[held_out]).mean()"),
+        Mistake("bytes of the training text", "You divide by the bytes of the training text. The loss belongs to the held-out text.", "byte_counts[held_out]", "byte_counts[train]"),
+        Mistake("loss of the training text", "You compute the loss of the training text. Compute that of the held-out text.", edits={"[held_out]\n": "[train]\n", BYTES: "byte_counts[train].sum()"}),
+        Mistake("sum instead of a mean", "You return the sum of the losses. Divide it by the number of bytes.", f" / {BYTES}", ""),
+        Mistake("wrong sign", "Your loss is negative. It is minus the log-probability.", "-(counts", "(counts"),
+        Mistake("uniform distribution", "All tokens have the same probability in your model. Use their counts in the training text.", "+ 1\n", "* 0 + 1\n"),
+    ),
+    alternatives={
+        "cross_entropy": """
+def unigram_loss(train, held_out, byte_counts):
+    V = len(byte_counts)
+    counts = one_hot(train, V).sum(dim=0) + 1
+    log_p = torch.log(counts.double() / (len(train) + V))
+    loss = cross_entropy(log_p.expand(len(held_out), -1), held_out, reduction="sum")
+    return loss / byte_counts.gather(0, held_out).sum()
+""",
+        "token by token": """
+def unigram_loss(train, held_out, byte_counts):
+    nats = total = 0.0
+    for id in held_out.tolist():
+        share = ((train == id).sum().item() + 1) / (len(train) + len(byte_counts))
+        nats -= math.log(share)
+        total += byte_counts[id].item()
+    return nats / total
+""",
+    },
+    hints=(
+        "Which probability does a token get that occurs in the held-out text only?",
+        "train: (N), held_out: (M), byte_counts: (V). Output: one number.",
+        "counts of the V tokens in the training text, plus 1\nprobabilities: counts divided by their sum\n−log p of each held-out token, summed\ndivided by the bytes of the held-out tokens",
+        "A near miss: the mean over tokens depends on the tokeniser, because one with longer tokens predicts fewer of them.",
+    ),
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ training
+
+
+def training_cases(draw: Draw) -> Iterator[Case]:
+    """A made-up language of three chapters with words of their own, in which each token nearly determines the next one.
+
+    The chapters have unequal lengths and the shortest comes first, so windows from the beginning alone are not enough, and a
+    unigram model is better than a uniform one.
+    """
+    for V, window, steps in ((24, 16, 90), (30, 12, 110), (27, 20, 80)):
+        third = V // 3
+        chapters = [
+            (draw.rng.permutation(np.arange(k * third, (k + 1) * third)), draw.rng.permutation(third))
+            for k in range(3)
+        ]
+        ids, held_out = (
+            np.concatenate(
+                [chapter(draw, *one, length) for one, length in zip(chapters, lengths, strict=True)]
+            )
+            for lengths in ((300, 800, 1600), (100, 280, 560))
+        )
+        held_out = held_out[: int(draw.integers(840, 940))]
+        yield {"ids": ids, "held_out": held_out, "V": V, "window": window, "steps": steps, "seed": int(draw.integers(0, 10**6))}  # fmt: skip
+
+
+def chapter(draw: Draw, order: np.ndarray, jumps: np.ndarray, length: int) -> np.ndarray:
+    """Tokens that follow one another in a circle, with a probability of 0.93; otherwise another one follows."""
+    place, found = 0, []
+    for straight in draw.rng.random(length) < 0.93:
+        found.append(order[place])
+        place = (place + 1) % len(order) if straight else jumps[place]
+    return np.array(found)
+
+
+TARGETS = "windows[:, 1:].flatten()"
+STARTS = "torch.randint(len(ids) - T, (16, 1))"
+
+train = Exercise(
+    cases=training_cases,
+    rule=Rule("equal", axes={"training": "codes"}, legend={"training": BELOW_UNIGRAM}),
+    mistakes=(
+        Mistake("the weights do not change", BELOW_UNIGRAM["last 2"], "        optimiser.step()\n", ""),
+        Mistake("wrong sign", BELOW_UNIGRAM["last 3"], "loss.backward()", "(-loss).backward()"),
+        Mistake("targets not shifted", BELOW_UNIGRAM["last 4"], TARGETS, "windows[:, :-1].flatten()"),
+        Mistake("targets shifted backwards", BELOW_UNIGRAM["last 5"], TARGETS, "windows.roll(1, 1)[:, :-1].flatten()"),
+        Mistake("targets shifted twice", BELOW_UNIGRAM["last 6"], TARGETS, "windows.roll(-2, 1)[:, :-1].flatten()"),
+        Mistake("always the first windows", BELOW_UNIGRAM["last 7"], STARTS, "torch.arange(16)[:, None]"),
+        Mistake("two batches for each step", BELOW_UNIGRAM["last 8"], "        logits = model", "        model(windows[:, :-1])\n        logits = model"),
+        Mistake("the last loss only", BELOW_UNIGRAM["last 9"], "return losses", "return losses[-1]"),
+        Mistake("sums of the losses", BELOW_UNIGRAM["last 10"], "losses[step] = loss.detach()", "losses[step] = 16 * T * loss.detach()"),
+        Mistake("learning rate too small", BELOW_UNIGRAM["last 11"], "lr=0.005", "lr=0.00001"),
+        Mistake("half of the steps", BELOW_UNIGRAM["last 12"], "range(steps)", "range(steps // 2)"),
+    ),
+    alternatives={
+        "Adam, windows one by one": """
+def train(model, ids, steps):
+    length, losses = model.config.tokens, []
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(steps):
+        rows = []
+        for _ in range(12):
+            start = random.randrange(len(ids) - length)
+            rows.append(ids[start : start + length + 1])
+        batch = torch.stack(rows)
+        optimiser.zero_grad()
+        loss = cross_entropy(model(batch[:, :-1]).logits.transpose(1, 2), batch[:, 1:])
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    return torch.tensor(losses)
+""",
+        "the course's own loss, clipping and a schedule": """
+def train(model, ids, steps):
+    chunks = ids.unfold(0, model.config.tokens, 1)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=0.01)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.1, steps)
+    losses = []
+    for step in range(steps):
+        batch = chunks[torch.randperm(len(chunks))[:16]]
+        log_p = model(batch).logits[:, :-1].log_softmax(-1)
+        loss = -log_p.gather(2, batch[:, 1:, None]).mean()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        schedule.step()
+        optimiser.zero_grad()
+        losses.append(loss.detach())
+    return torch.stack(losses)
+""",
+    },
+    hints=(
+        "A window has T + 1 tokens. Which T of them does the model read, and which T does it predict?",
+        "windows: (16, T + 1). logits: (16, T, V). targets: (16, T). Output: (steps).",
+        "an optimiser for the model's parameters\nat each step:\n    16 random starts, and T + 1 tokens from each\n    logits of all tokens but the last; targets are all but the first\n    mean cross-entropy; gradients set to zero; backward; step",
+        "A near miss: if the targets are the tokens that the model reads, the loss falls to nearly 0, and the model has learned to copy.",
+    ),
+    survivors={},
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ agreement
+
+
+def readings(draw: Draw) -> Iterator[Case]:
+    """Undecided occurrences in either reading; readers with different habits; a sense that one of them never uses."""
+    for n, senses in ((40, 3), (55, 4), (30, 2), (48, 5)):
+        shares = np.arange(1, senses + 1) ** 1.3
+        first = draw.rng.choice(senses, n, p=shares / shares.sum())
+        first[:senses] = np.arange(senses)
+        second = np.where(draw.rng.random(n) < 0.65, first, draw.rng.integers(0, senses, n))
+        second[:senses] = [*range(1, senses), senses - 1]  # the readers' habits differ
+        if senses == 4:
+            second = np.minimum(second, 2)
+        if senses == 5:
+            first = np.minimum(first, 3)
+        first[-8:-4], second[-6:-1] = -1, -1
+        order = draw.rng.permutation(n)
+        yield {"first": first[order], "second": second[order], "senses": senses}
+
+
+BOTH = "(first >= 0) & (second >= 0)"
+CHANCE = "(p * q).sum()"
+
+kappa = Exercise(
+    cases=readings,
+    rule=Rule("close", 2e-5),
+    mistakes=(
+        Mistake("undecided counted as disagreement", "You divide by all occurrences, and an undecided one counts as a disagreement. Leave out those that −1 marks in either reading.", code="""
+def kappa(first, second, senses):
+    n = len(first)
+    p = torch.stack([(first == sense).sum() for sense in range(senses)]) / n
+    q = torch.stack([(second == sense).sum() for sense in range(senses)]) / n
+    agreed = ((first == second) & (first >= 0)).sum() / n
+    return (agreed - (p * q).sum()) / (1 - (p * q).sum())
+"""),
+        Mistake("occurrences kept that one reader decided", "You keep occurrences that only one reader decided. Both have to be decided.", code="""
+def kappa(first, second, senses):
+    either = (first >= 0) | (second >= 0)
+    first, second = first[either], second[either]
+    p = torch.stack([(first == sense).float().mean() for sense in range(senses)])
+    q = torch.stack([(second == sense).float().mean() for sense in range(senses)])
+    agreed = (first == second).float().mean()
+    return (agreed - (p * q).sum()) / (1 - (p * q).sum())
+"""),
+        Mistake("undecided left out of the agreement only", "You leave out undecided occurrences when you count agreement, but not when you compute the frequencies. Leave them out of both.", code="""
+def kappa(first, second, senses):
+    both = (first >= 0) & (second >= 0)
+    agreed = (first[both] == second[both]).float().mean()
+    p = torch.stack([(first == sense).float().mean() for sense in range(senses)])
+    q = torch.stack([(second == sense).float().mean() for sense in range(senses)])
+    return (agreed - (p * q).sum()) / (1 - (p * q).sum())
+"""),
+        Mistake("two undecided labels counted as agreement", "Where both readers were undecided, you count that as agreement. Leave out what −1 marks in either reading.", code="""
+def kappa(first, second, senses):
+    agreed = (first == second).float().mean()
+    p = torch.stack([(first == sense).float().mean() for sense in range(senses)])
+    q = torch.stack([(second == sense).float().mean() for sense in range(senses)])
+    return (agreed - (p * q).sum()) / (1 - (p * q).sum())
+"""),
+        Mistake("undecided counted as a sense", "You treat −1 as one more sense. Leave out the occurrences that −1 marks in either reading.", edits={BOTH: "first == first", "first[both], second[both]": "first[both] + 1, second[both] + 1", "minlength=senses) / len(first)": "minlength=senses + 1) / len(first)", "minlength=senses) / len(second)": "minlength=senses + 1) / len(second)"}),
+        Mistake("only the first reading's undecided left out", "You leave out what the first reader could not decide, but keep what the second could not.", code="""
+def kappa(first, second, senses):
+    both = first >= 0
+    first, second = first[both], second[both]
+    p = torch.stack([(first == sense).float().mean() for sense in range(senses)])
+    q = torch.stack([(second == sense).float().mean() for sense in range(senses)])
+    agreed = (first == second).float().mean()
+    return (agreed - (p * q).sum()) / (1 - (p * q).sum())
+"""),
+        Mistake("agreement not corrected for chance", "You return the fraction of equal labels. Two readers who choose at random agree sometimes: subtract this chance.", "(agreed - chance) / (1 - chance)", "agreed"),
+        Mistake("not divided by what is possible", "You subtract chance, but do not divide by 1 − chance, so perfect agreement would not be 1.", "(agreed - chance) / (1 - chance)", "agreed - chance"),
+        Mistake("divided by chance", "You divide by the chance agreement. Divide by the largest possible value of the numerator, 1 − chance.", "/ (1 - chance)", "/ chance"),
+        Mistake("all senses equally probable", "You assume that readers choose each sense equally often. Use the frequencies with which each reader uses it.", CHANCE, "1 / senses"),
+        Mistake("one distribution for both readers", "You average the two readers' frequencies first (Scott's π). Cohen's κ multiplies the frequencies of one reader with those of the other.", CHANCE, "((p + q) / 2).square().sum()"),
+        Mistake("chance from the first reader", "You use the first reader's frequencies twice. Multiply them with those of the second reader.", CHANCE, "(p * p).sum()"),
+        Mistake("the most frequent sense as chance", "You use the frequency of the most frequent sense as the chance agreement. Sum the product of both readers' frequencies over all senses.", CHANCE, "p.max()"),
+    ),
+    alternatives={
+        "scikit-learn": """
+def kappa(first, second, senses):
+    from sklearn.metrics import cohen_kappa_score
+    keep = ((first != -1) & (second != -1)).numpy()
+    return torch.tensor(cohen_kappa_score(first.numpy()[keep], second.numpy()[keep]))
+""",
+        "a table of pairs": """
+def kappa(first, second, senses):
+    table = torch.zeros(senses, senses)
+    for a, b in zip(first.tolist(), second.tolist()):
+        if min(a, b) >= 0:
+            table[a, b] += 1
+    table /= table.sum()
+    chance = table.sum(dim=0) @ table.sum(dim=1)
+    return (table.trace() - chance) / (1 - chance)
+""",
+    },
+    hints=(
+        "Two readers label 9 of 10 occurrences with the same sense, without reading. How often do they agree?",
+        "first, second: (n), −1 where undecided. Output: one number.",
+        "keep occurrences that both readers decided\nagreed: fraction of equal labels\nchance: sum over senses of (fraction of the first reader) · (fraction of the second)\n(agreed − chance) / (1 − chance)",
+        "A near miss: the fraction of equal labels is high for a word with one frequent sense, whatever the readers do.",
+    ),
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ the control
+
+
+def control_cases(draw: Draw) -> Iterator[Case]:
+    """Clusters of unequal size whose numbers are not those of the senses; permutations that are as good as the labels."""
+    for n, clusters, senses, R in ((24, 3, 2, 40), (30, 4, 3, 60), (20, 2, 3, 25)):
+        label = draw.rng.choice(senses, n, p=np.arange(senses, 0, -1) / np.arange(senses + 1).sum())
+        label[:senses] = np.arange(senses)
+        number = (label + 1) % clusters
+        mixed = draw.rng.random(n) < 0.3
+        number = np.where(mixed, draw.rng.integers(0, clusters, n), number)
+        number[-clusters:] = np.arange(clusters)
+        orders = np.stack([draw.rng.permutation(n) for _ in range(R)])
+        orders[[0, 3]] = np.arange(n)  # a permutation that changes nothing is exactly as good
+        yield {"clusters": number, "senses": label, "orders": orders}
+
+
+P_VALUE = "(1 + (permuted >= observed).sum()) / (1 + len(orders))"
+
+control = Exercise(
+    cases=control_cases,
+    rule=Rule("close", 2e-5),
+    mistakes=(
+        Mistake("clusters compared with senses by number", "You count where the number of the cluster equals that of the sense, but clusters have arbitrary numbers. Count the most frequent sense of each cluster.", code="""
+def control(clusters, senses, orders):
+    observed = (clusters == senses).sum()
+    permuted = torch.stack([(clusters == senses[order]).sum() for order in orders])
+    p = (1 + (permuted >= observed).sum()) / (1 + len(orders))
+    return {"purity": observed / len(senses), "chance": permuted.float().mean() / len(senses), "p": p}
+"""),
+        Mistake("most frequent cluster of each sense", "You take the most frequent cluster of each *sense*. Purity takes the most frequent sense of each *cluster*.", "pairs.max(dim=1)", "pairs.max(dim=0)"),
+        Mistake("p can be 0", "Your p is 0 if no permutation is as good. The labels themselves are one possible order: add 1 to both counts.", P_VALUE, "(permuted >= observed).float().mean()"),
+        Mistake("1 added to the numerator only", "You add 1 to the count, but not to the number of orders.", "/ (1 + len(orders))", "/ len(orders)"),
+        Mistake("equally good permutations not counted", "You count only permutations that are better. Those that are as good count as well.", ">= observed", "> observed"),
+        Mistake("the other tail", "You count the permutations that are worse. p is the fraction of those that are at least as good.", ">= observed", "<= observed"),
+        Mistake("clusters permuted as well", "You permute clusters and senses in the same way, so that the pairs remain the same. Permute the senses only.", code="""
+def control(clusters, senses, orders):
+    def pure(groups, labels):
+        pairs = torch.zeros(int(clusters.max()) + 1, int(senses.max()) + 1)
+        pairs.index_put_((groups, labels), torch.ones(len(labels)), accumulate=True)
+        return pairs.max(dim=1).values.sum()
+    observed = pure(clusters, senses)
+    permuted = torch.stack([pure(clusters[order], senses[order]) for order in orders])
+    p = (1 + (permuted >= observed).sum()) / (1 + len(orders))
+    return {"purity": observed / len(senses), "chance": permuted.mean() / len(senses), "p": p}
+"""),
+        Mistake("share of the most frequent sense as chance", "Your chance level is that of one large cluster. Several clusters are purer by chance alone: average the purity over the permutations.", "permuted.mean() / len(senses)", "senses.bincount().max() / len(senses)"),
+        Mistake("clusters not weighted by their size", "You average the purities of the clusters, so that small clusters count as much as large ones. Divide the sum of the largest counts by n.", "pairs.max(dim=1).values.sum()", "(pairs.max(dim=1).values / pairs.sum(dim=1)).nanmean() * len(labels)"),
+        Mistake("counts instead of fractions", "Your purity is a count. Divide it by the number of occurrences.", edits={"observed / len(senses)": "observed", "permuted.mean() / len(senses)": "permuted.mean()"}),
+        Mistake("the best permutation as chance", "You return the purity of the best permutation. The chance level is the mean over all orders.", "permuted.mean()", "permuted.max()"),
+    ),
+    alternatives={
+        "a loop over clusters": """
+def control(clusters, senses, orders):
+    def purity(labels):
+        right = 0
+        for number in clusters.unique():
+            right += labels[clusters == number].bincount().max().item()
+        return right
+    observed = purity(senses)
+    permuted = [purity(senses[order]) for order in orders]
+    at_least = sum(one >= observed for one in permuted)
+    n = len(senses)
+    return {"p": (at_least + 1) / (len(permuted) + 1), "purity": observed / n, "chance": sum(permuted) / len(permuted) / n}
+""",
+        "all orders at once": """
+def control(clusters, senses, orders):
+    in_cluster = one_hot(clusters).double()
+    def right(labels):
+        return (in_cluster.T @ one_hot(labels, int(senses.max()) + 1).double()).amax(-1).sum(-1)
+    found, permuted = right(senses), right(senses[orders])
+    p = ((permuted >= found).sum() + 1) / (len(orders) + 1)
+    return {"purity": found / len(senses), "chance": permuted.mean() / len(senses), "p": p}
+""",
+    },
+    hints=(
+        "If the clusters had nothing to do with the senses, how pure would they be? Which experiment shows it?",
+        "clusters, senses: (n); orders: (R, n), each row a permutation of 0 … n − 1. Output: three numbers.",
+        "right(labels): for each cluster the count of its most frequent label, summed over clusters\nobserved = right(senses); permuted = right(senses[order]) for each order\npurity = observed / n; chance = mean of permuted / n\np = (1 + how many permuted are at least observed) / (1 + R)",
+        "A near miss: without the added 1, p is 0 after a hundred permutations, which no hundred permutations can show.",
+    ),
+    survivors=dict.fromkeys(("int(clusters.max()) + 2", "int(senses.max()) + 2"), "an empty row or column changes no maximum"),
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ the interval
+
+
+def interval_cases(draw: Draw) -> Iterator[Case]:
+    """Passages with one to many values whose means differ; each resample repeats some passages."""
+    for P, R in ((6, 40), (9, 80), (5, 60)):
+        sizes = draw.rng.permutation(np.arange(1, P + 1))
+        passage = draw.rng.permutation(np.repeat(np.arange(P), sizes))
+        means = sizes / P + draw.normal(P, scale=0.3)
+        values = (means[passage] + draw.normal(len(passage), scale=0.2)).astype(np.float32)
+        yield {"values": values, "passage": passage, "draws": draw.integers(0, P, R, P)}
+
+
+MEANS = "totals[draws].sum(dim=1) / sizes[draws].sum(dim=1)"
+BOUNDS = "means.quantile(0.025), means.quantile(0.975)"
+
+interval = Exercise(
+    cases=interval_cases,
+    rule=Rule("close", 3e-5, axes={"": "ends"}),
+    mistakes=(
+        Mistake("mean of the passages' means", "You average the means of the passages, so that a passage with one occurrence counts as much as one with ten. Divide the sum of all values by their number.", MEANS, "(totals / sizes)[draws].mean(dim=1)"),
+        Mistake("divided by the number of values in the text", "You divide by the number of values in the whole text. A resample has another number of values, because passages have unequal numbers of them.", "sizes[draws].sum(dim=1)", "len(values)"),
+        Mistake("divided by the number of passages", "You divide by the number of passages drawn. Divide by the number of values in them.", "sizes[draws].sum(dim=1)", "draws.shape[1]"),
+        Mistake("occurrences resampled", "You use the numbers in `draws` as occurrences. They are passages: draw all values of a passage together.", MEANS, "values[draws].mean(dim=1)"),
+        Mistake("passages drawn twice counted once", "A passage that is drawn twice has to count twice. Your resamples contain each passage once.", MEANS, "torch.stack([totals[row.unique()].sum() / sizes[row.unique()].sum() for row in draws])"),
+        Mistake("90 % interval", "Your interval contains the middle 90 %. For 95 %, the ends are at 2.5 % and 97.5 %.", BOUNDS, "means.quantile(0.05), means.quantile(0.95)"),
+        Mistake("smallest and largest mean", "You return the smallest and the largest mean. Return the 2.5th and the 97.5th percentile.", BOUNDS, "means.min(), means.max()"),
+        Mistake("ends exchanged", "Your upper end comes first. Return the lower end first.", BOUNDS, "means.quantile(0.975), means.quantile(0.025)"),
+        Mistake("normal approximation", "You return the mean ± 1.96 standard deviations. Return the percentiles of the resampled means.", BOUNDS, "means.mean() - 1.96 * means.std(), means.mean() + 1.96 * means.std()"),
+        Mistake("normal approximation around the mean of all values", "You return the mean of all values ± 1.96 standard deviations of the resampled means. Return the percentiles of the resampled means.", BOUNDS, "values.mean() - 1.96 * means.std(), values.mean() + 1.96 * means.std()"),
+        Mistake("percentiles without interpolation", "You take single resampled means as the ends. The docstring asks for percentiles with linear interpolation.", f"torch.stack([{BOUNDS}])", "means.sort().values[[int(0.025 * len(means)), int(0.975 * len(means))]]"),
+        Mistake("percentiles of the values", "Your ends are percentiles of the values. An interval of the mean comes from the means of the resamples.", f"torch.stack([{BOUNDS}])", "torch.stack([values.quantile(0.025), values.quantile(0.975)])"),
+        Mistake("sums instead of means", "You resample sums. Divide each by the number of values that it adds up.", " / sizes[draws].sum(dim=1)", ""),
+    ),
+    alternatives={
+        "values of each resample": """
+def interval(values, passage, draws):
+    means = [torch.cat([values[passage == one] for one in row]).mean() for row in draws]
+    return torch.stack(means).quantile(torch.tensor([0.025, 0.975]))
+""",
+        "numpy": """
+def interval(values, passage, draws):
+    drawn = one_hot(draws, int(passage.max()) + 1).sum(dim=1).double()
+    weights = drawn[:, passage]
+    means = (weights @ values.double()) / weights.sum(dim=1)
+    return np.percentile(means.numpy(), [2.5, 97.5])
+""",
+    },
+    hints=(
+        "Ten occurrences come from one passage about the same thing. Are they ten independent observations?",
+        "values, passage: (n); draws: (R, P). Sums and numbers of values for each passage: (P). Means: (R). Output: (2).",
+        "sum of the values and number of values of each passage\nfor each row of draws: the sum of the drawn sums, divided by the sum of the drawn numbers\nthe quantiles 0.025 and 0.975 of these means",
+        "A near miss: resampling single occurrences makes the interval too narrow, because those of one passage resemble one another.",
+    ),
+    survivors={"index_add(-1": "the only axis", "int(passage.max()) + 2": "the additional passage is never drawn"},
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ three tests
+
+
+def implementation_cases(draw: Draw) -> Iterator[Case]:
+    """In each case, one fault of each kind, drawn from several, and two right implementations of each function."""
+    for extra in (0, 1, 2):
+        chosen = {}
+        for about, faults in FAULTS.items():
+            function = about.partition(":")[0]
+            many = 1 + (extra > 0 and len(faults) > extra)
+            for what in draw.rng.permutation(list(faults))[:many]:
+                chosen[f"{function}: {what}"] = faults[what]
+        for about, right in RIGHT.items():
+            function = about.partition(":")[0]
+            for what, source in right.items():
+                chosen[f"{function}: right, {what}"] = source
+        yield {f"{CODE}{name}": packed(source) for name, source in chosen.items()}
+
+
+three_tests = Exercise(
+    cases=implementation_cases,
+    rule=Rule("equal"),
+    mistakes=(
+        Mistake("no copies in the test of split", "Your passages are all different, so an implementation that ignores copies gives the right answer.", edits={'"the sea the SEA", "IT RAINED"': '"Early.", "Late."', "0, 0, 0, 0, -1, -1, 1": "0, 0, 0, 0, 1, 1, 1"}),
+        Mistake("exact copies only", "The copies in your passages are equal to the letter, so an implementation that does not ignore letter case gives the right answer.", '"the sea the SEA", "IT RAINED"', '"The sea, the sea!", "It rained."'),
+        Mistake("one value in every passage", "Each of your passages contains one value. Means of passages and means of values are then the same.", edits={"[0, 0, 0, 1, 2, 2]": "[0, 1, 2]", "[0.0, 0, 0, 1, 2, 2]": "[0.0, 1, 2]", "[1 / 7, 6 / 4, 2, 5 / 6]": "[1 / 3, 4 / 3, 2, 1]"}),
+        Mistake("the test of split checks nothing", "Your test of split never fails: it needs an `assert` that compares the result with what you worked out by hand.", "    assert split(", "    assert True or split("),
+        Mistake("the test of the unigram loss checks nothing", "Your test of the unigram loss never fails: it needs an `assert` that compares the result with what you worked out by hand.", "    assert abs(loss - 5 * math.log(2) / 6) < 0.001", "    abs(loss - 5 * math.log(2) / 6) < 0.001"),
+        Mistake("the test of the interval checks nothing", "Your test of the interval never fails: it needs an `assert` that compares the result with what you worked out by hand.", "    assert torch.allclose(", "    torch.allclose("),
+        Mistake("float32 demanded", "Your test of the interval rejects a correct implementation that computes in float64. Compare the values, not the types.", "torch.allclose(found.float(), expected, atol=0.001)", "found.dtype == torch.float32 and torch.allclose(found, expected, atol=0.001)"),
+        Mistake("copies expected in the held-out part", "Your test of split expects copies to be held out, so it rejects correct implementations.", "-1, -1, 1]", "1, 1, 1]"),
+        Mistake("nats per token expected", "Your test of the unigram loss expects nats per token. The docstring promises nats per byte.", "math.log(2) / 6", "math.log(2) / 3"),
+        Mistake("mean of the passages' means expected", "Your test of the interval expects the mean of the passages' means. The docstring promises the mean of all values.", "[1 / 7, 6 / 4, 2, 5 / 6]", "[1 / 3, 4 / 3, 2, 1]"),
+    ),
+    alternatives={
+        "other numbers": """
+def test_split(split):
+    passages = [f"Number {i} of many." for i in range(8)] + ["NUMBER 0 OF MANY", "number 5, of many!", "Number 5 of many.", "The end."]
+    parts = torch.as_tensor(split(passages, torch.tensor([50, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]), 3 / 61))
+    assert parts.tolist() == [0] * 9 + [-1, -1, 1]
+    parts = split(passages, torch.tensor([50, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]), 4 / 61 - 0.001)
+    assert list(parts) == [0] * 8 + [-1, -1, -1, 1]
+
+def test_unigram(unigram_loss):
+    found = unigram_loss(torch.tensor([1, 1, 1, 1, 1, 2, 2]), torch.tensor([1, 0, 1, 2]), torch.tensor([5, 2, 1]))
+    wanted = -(2 * math.log(6 / 10) + math.log(1 / 10) + math.log(3 / 10)) / (5 + 2 + 2 + 1)
+    if not math.isclose(float(found), wanted, rel_tol=1e-4):
+        raise AssertionError("wrong loss")
+
+def test_interval(interval):
+    values, passage = torch.tensor([1.0, 5, 5, 5, 9, 9]), torch.tensor([0, 1, 1, 1, 2, 2])
+    draws = torch.tensor([[0, 0, 0], [0, 0, 1], [1, 1, 2], [2, 2, 2], [0, 2, 2]])
+    means = np.array([1, 17 / 5, 48 / 8, 9, 37 / 5])
+    low, high = interval(values, passage, draws)
+    assert abs(low - np.quantile(means, 0.025)) < 1e-3 and abs(high - np.quantile(means, 0.975)) < 1e-3
+""",
+        "an own implementation as the truth": r"""
+def test_split(split):
+    passages = ["Once upon a time.", "b", "c d", "c, d", "ONCE upon a time", "C D!", "e", "e", "E F"]
+    sizes = torch.tensor([30, 10, 9, 8, 7, 6, 5, 4, 3])
+    for fraction in (0.05, 0.1, 0.3):
+        first, training = len(passages), []
+        while sum(sizes[first:].tolist()) < fraction * 82:
+            first -= 1
+        training = [re.sub(r"\W", "", one).lower() for one in passages[:first]]
+        wanted = [0] * first
+        for one in passages[first:]:
+            wanted.append(-1 if re.sub(r"\W", "", one).lower() in training else 1)
+        found = [int(part) for part in split(passages, sizes, fraction)]
+        assert found == wanted, found
+
+def test_unigram(unigram_loss):
+    train, held_out, sizes = torch.tensor([3, 3, 3, 1]), torch.tensor([0, 3, 3, 2, 2]), torch.tensor([2, 1, 7, 3])
+    p = torch.tensor([1, 2, 1, 4]) / 8
+    np.testing.assert_allclose(float(unigram_loss(train, held_out, sizes)), float(-p[held_out].log().sum() / 22), rtol=1e-4)
+
+def test_interval(interval):
+    random = torch.Generator().manual_seed(1)
+    values, passage = torch.rand(20, generator=random), torch.tensor([0] * 9 + [1] * 8 + [2] * 2 + [3])
+    draws = torch.randint(4, (50, 4), generator=random)
+    means = torch.stack([torch.cat([values[passage == one] for one in row]).mean() for row in draws])
+    found = [float(end) for end in interval(values, passage, draws)]
+    assert found[0] < found[1]
+    np.testing.assert_allclose(found, np.quantile(means.numpy(), [0.025, 0.975]), atol=1e-4)
+""",
+    },
+    hints=(
+        "Which sentence of a docstring could an implementation ignore without your test noticing?",
+        "Each test takes a function, calls it on inputs that you made up, and returns nothing. It raises an error if the result is not what you worked out by hand.",
+        "passages with copies in other letter case, and sizes for which counting passages goes wrong\ntokens that occur in one text only, with unequal numbers of bytes\npassages with unequal numbers of values, one of them drawn twice\nassert that the result is close to the one by hand",
+        "A near miss: a test that checks only the shape of the result passes nearly every planted fault.",
+    ),
+    survivors={
+        "sizes = torch.tensor([": "other sizes for which the result is the same",
+        **dict.fromkeys(("torch.tensor([1, 2, 4, 4])", "torch.tensor([1, 2, 4, 2])", "torch.tensor([1, 1, 4, 3])"), "the bytes of a token that the held-out text does not contain"),
+        **dict.fromkeys(("<= 0.001", "< 0.002", "atol=0.002", "found.float(), expected)`"), "another tolerance for rounding"),
+    },
+)  # fmt: skip

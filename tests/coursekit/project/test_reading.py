@@ -1,0 +1,156 @@
+"""A text that a student brings: read, or refused with one sentence that says why; and nothing leaves the machine."""
+
+import re
+import socket
+
+import pytest
+
+from coursekit.project import personal
+from coursekit.project.packaged_texts import PACKAGED
+from coursekit.project.reading import LEAST, LONGEST, MOST, TextUnusable, own_text, passages_of
+
+SENTENCES = [
+    f"On day {number} the {who} carried {what} to the harbour and wrote about it in the evening."
+    for number in range(1, 400)
+    for who, what in (("captain", "letters"), ("baker", "bread"), ("pilot", "a map"), ("teacher", "books"))
+]
+PROSE = "\n\n".join(" ".join(SENTENCES[place : place + 4]) for place in range(0, len(SENTENCES), 4)) * 2
+PROSE = PROSE.replace("harbour", "harbour of the old town")
+DIFFERENT = PROSE + "\n\n" + PROSE.replace("captain", "sailor").replace("evening", "morning")
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content, name="mine.txt"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def refusal(path, **options) -> str:
+    with pytest.raises(TextUnusable) as refused:
+        own_text(path, **options)
+    said = str(refused.value)
+    assert "\n" not in said and said.endswith((".", "?")), said
+    return said
+
+
+def test_an_ordinary_text_is_read(file):
+    assert LEAST < len(DIFFERENT) < MOST
+    text = own_text(file(DIFFERENT))
+    assert len(text.passages) > 500 and text.notes == () and text.megabytes > 0.2
+    assert all(len(passage) <= LONGEST and "\n" not in passage for passage in text.passages)
+    assert str(text).startswith("mine.txt: ") and "passages" in str(text)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_text_with_a_byte_order_mark_is_read(file, encoding):
+    assert own_text(file(DIFFERENT.encode(encoding))).passages == own_text(file(DIFFERENT)).passages
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b" \n\n ", "is empty"),
+        (b"%PDF-1.7\n" + b"x" * 300_000, "a PDF file"),
+        (b"PK\x03\x04" + b"x" * 300_000, "a Word, OpenOffice or EPUB document"),
+        (b"\x89PNG\r\n" + b"x" * 300_000, "a picture"),
+        (b"abc\0def" * 50_000, "zero bytes"),
+        ("À la fin de l'été. ".encode("latin-1") * 20_000, "is not in UTF-8: byte 0 is 0xc0"),
+        ("Too short. " * 100, "has 1 kB; the project needs at least 200 kB"),
+        (DIFFERENT * 14, "MB; the project takes at most 5 MB"),
+        ("12,7;3.4;88\n" * 30_000, "is no running text"),
+        ("".join(f"{number:x}" for number in range(100_000)), "is no running text"),
+        (f"<p>{DIFFERENT.replace('. ', '.</p> <p>')}</p>", "tags of HTML or XML"),
+        ("The same line again.\n" * 20_000, "consists largely of repetitions"),
+        ("春眠不覺曉處處聞啼鳥" * 12_000, "Chinese or Japanese script, which has no spaces between words"),
+        (DIFFERENT.replace(" ", ""), "more than 20 letters on average"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_refused_with_the_reason(file, content, words):
+    assert words in refusal(file(content))
+
+
+def test_a_missing_file_names_what_there_is(tmp_path, file):
+    file(DIFFERENT, "diary.txt")
+    said = refusal(tmp_path / "dairy.txt")
+    assert "There is diary.txt." in said and '"language reference"' in said
+    assert "is a folder" in refusal(tmp_path)
+    assert "There is no .txt file" in refusal(tmp_path / "nowhere" / "x.txt")
+
+
+def test_another_encoding_and_a_part_of_a_long_text_are_taken_on_request(file):
+    accents = DIFFERENT.replace("harbour", "façade")
+    assert "façade" in own_text(file(accents.encode("latin-1")), encoding="latin-1").passages[0]
+    cut = own_text(file("\n\n".join(DIFFERENT.replace("day", f"day{n}") for n in range(14))), cut=True)
+    assert cut.megabytes < 5.1 and "Only the first 5 MB" in cut.notes[0]
+    assert "no encoding 'klingon'" in refusal(file(DIFFERENT), encoding="klingon")
+
+
+def test_another_script_is_read_with_a_note_on_what_does_not_work(file):
+    letters = str.maketrans("abcdefghijklmnoprstuvwxyz", "абцдефгхийклмнопрстувшхыз")
+    text = own_text(file(DIFFERENT.lower().translate(letters)))
+    assert "Cyrillic" in text.notes[0] and "tokeniser" in text.notes[0] and "English" in text.notes[0]
+
+
+PRIVATE = "Write to ann.other@example.org or call +44 20 7946 0018; she lives at 12 Elm Street, AB1 2CD."
+
+
+def test_personal_data_are_counted_and_not_shown_and_the_student_decides(file):
+    path = file(f"{PRIVATE}\n\n{DIFFERENT}")
+    said = refusal(path)
+    assert "1 e-mail address, 2 postal addresses and 1 telephone number" in said
+    assert not re.search(r"ann|7946|Elm|AB1", said)
+    replaced = own_text(path, personal="replace")
+    assert replaced.passages[0] == (
+        "Write to [e-mail address] or call [telephone number]; she lives at [postal address], [postal address]."
+    )
+    assert "Replaced by placeholders" in replaced.notes[0]
+    assert own_text(path, personal="keep").passages[0] == PRIVATE
+    assert "'ask', 'replace' or 'keep'" in refusal(path, personal="yes")
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Tel. 030 1234567", {"telephone number": 1}),
+        ("(0)89/1234-567 or (089) 1234567", {"telephone number": 1}),
+        ("555-123-4567", {"telephone number": 1}),
+        ("IBAN DE89 3704 0044 0532 0130 00", {"account number": 1}),
+        ("Hauptstraße 12", {"postal address": 1}),
+        ("in 1984 and 2001, pages 120-134, 3.14159265, 10,000,000 people, ISBN 978-3-16-148410-0", {}),
+        ("0.0001234 and 00:01:02 on 2024-01-31 10:15", {}),
+        ("x @ y and the @property", {}),
+    ],
+)  # fmt: skip
+def test_personal_data_have_a_form_and_years_and_numbers_have_not(text, kinds):
+    assert personal.found(text) == kinds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PACKAGED)
+def test_packaged_texts_have_a_licence_the_right_size_and_no_addresses(name):
+    text = own_text(name)
+    assert 0.2 < text.megabytes < 5
+    assert "licence" in text.notes[0] or "CC BY" in text.notes[0]
+    assert not personal.found(PACKAGED[name].read())
+
+
+def test_paragraphs_are_separated_by_empty_lines_or_else_by_lines():
+    lines = [f"Line {number} of the song" for number in range(200)]
+    assert len(passages_of("\n".join(lines))) == 200
+    assert len(passages_of("\n\n".join(f"{one}\ngoes on" for one in lines))) == 200
+    assert max(map(len, passages_of("word " * 3000 + "\n\n" + "One sentence. " * 500))) <= LONGEST
+
+
+def test_no_connection_is_opened(file, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    own_text(file(f"{PRIVATE}\n\n{DIFFERENT}"), personal="replace")
+    own_text("language reference")
