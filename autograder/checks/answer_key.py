@@ -105,7 +105,7 @@ def asked_for(function: str, name: Any) -> str:
     asked_name = getattr(name, "__name__", name) if callable(name) else name
     if not isinstance(asked_name, str) or not asked_name:
         raise WrongCall(
-            f'{function} takes the name of an exercise, as its check has it: {function}("topic.exercise").'
+            f'{function} takes the name of an exercise, as written in its check: {function}("topic.exercise").'
         )
     return meant_by(asked_name)
 

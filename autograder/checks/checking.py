@@ -51,7 +51,7 @@ def check(
     if not isinstance(name, str) or not name or not callable(call):
         raise WrongCall(
             'check takes the name of an exercise and how to call your function: check("topic.exercise", '
-            "lambda case: your_function(**case)). The cell below the exercise has it."
+            "lambda case: your_function(**case)). The cell below the exercise contains this call."
         )
     skipping.install()
     key = answer_key.find(name)

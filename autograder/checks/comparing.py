@@ -187,7 +187,7 @@ def _compare_arrays(
 
 
 KINDS = {
-    "i": ("whole numbers (Int)", "An index or a label must be one", {"numpy": ".astype(int)", "torch": ".long()"}),
+    "i": ("whole numbers (Int)", "An index or a label must be an integer", {"numpy": ".astype(int)", "torch": ".long()"}),
     "b": ("True and False (Bool)", "`~` and indexing do something else with numbers", {"numpy": ".astype(bool)", "torch": ".bool()"}),
 }  # fmt: skip
 """What the kind of a dtype is called, why it matters, and how an array is converted to it."""
@@ -267,7 +267,7 @@ def _close(values: np.ndarray, target: np.ndarray, tolerance: float) -> np.ndarr
 def _difference(values: np.ndarray, target: np.ndarray, different: np.ndarray, what: str) -> str:
     if values.size > 1:
         return f"{_share(different)} of your {what} differ from the expected ones."
-    return f"Your number is {number(values.item())}, expected is {number(target.item())}."
+    return f"Your number is {number(values.item())}; {number(target.item())} is expected."
 
 
 def _compare_test(answer: Answer, want: Answer, rule: Rule, unseen: Sequence[Planted]) -> Finding | None:
@@ -294,16 +294,16 @@ def _exposure_sentences(exposure: Exposure, needed: int) -> str:
     sentences = [f"Your inputs expose {len(exposure.exposed)} of {exposure.faults} planted faults"]
     if alarms:
         sentences[0] += f", less {alarms} false alarm{'s' if alarms > 1 else ''}: {exposure.net}"
-    sentences[0] += f". Needed are {needed}."
+    sentences[0] += f". You need {needed}."
     if exposure.escaped:
         about = dict.fromkeys(implementation.about for implementation in exposure.escaped)
-        sentences.append(f"What escapes has to do with: {'; '.join(about)}.")
+        sentences.append(f"The faults that your inputs miss have to do with: {'; '.join(about)}.")
     if alarms:
         names = "; ".join(
             implementation.name.removeprefix("right: ") for implementation in exposure.false_alarms
         )
         sentences.append(
-            f"A false alarm rejects an implementation that is right within rounding: {names}. What do your inputs ask "
+            f"Your inputs reject an implementation that is right up to rounding: {names}. What do your inputs require "
             "of it that no docstring promises?"
         )
     return "\n".join(sentences)

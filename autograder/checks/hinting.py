@@ -28,7 +28,7 @@ def hint(name: str = "", rung: int | None = None) -> None:
     fifth = lending.offer(name)
     last = len(hints) + bool(fifth)
     if rung is not None and not (type(rung) is int and 1 <= rung <= last):
-        raise WrongCall(f"hint({name!r}, {rung!r}): there are rungs 1 to {last}.")
+        raise WrongCall(f"hint({name!r}, {rung!r}): there are hints 1 to {last}.")
     if rung == len(hints) + 1:
         lending.borrow(name)
         return

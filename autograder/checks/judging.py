@@ -96,7 +96,7 @@ def judge(
         )
         if partly:
             lines.append(
-                f"On the inputs that came out wrong your numbers are those of a known mistake: {partly.name}."
+                f"On the inputs where your answer is wrong, your numbers are those of a known mistake: {partly.name}."
             )
             reason = " ".join(filter(None, lines))
             return Verdict(Status.FAILED, reason, partly.name, partly.hint, number, finding.part, notes)
@@ -105,8 +105,8 @@ def judge(
         partly = _mistake_where_wrong(finite, answers, expected, rule, mistakes)
         if partly:
             lines.append(
-                f"On {len(wrong) - len(finite)} of {len(findings)} inputs some of your numbers are NaN or infinite. On the others that "
-                f"came out wrong they are those of a known mistake: {partly.name}."
+                f"On {len(wrong) - len(finite)} of {len(findings)} inputs some of your numbers are NaN or infinite. On the other inputs where your "
+                f"answer is wrong, they are those of a known mistake: {partly.name}."
             )
             reason, at = " ".join(filter(None, lines)), next(iter(finite))
             return Verdict(Status.FAILED, reason, partly.name, partly.hint, at, finite[at].part, notes)
@@ -150,7 +150,7 @@ def _explained(
         tolerance = tolerance_for(parts[0].got, rule, given.notes if given else ())
         more = explain(fault.kind, parts, tolerance, rule.axes.get(part, ""), label)
         if more and len(wrong) < len(expected):  # `explain` has seen the wrong ones only
-            more = f"On the inputs that came out wrong: {more[0].lower()}{more[1:]}"
+            more = f"On the inputs where your answer is wrong: {more[0].lower()}{more[1:]}"
         lines.append(" ".join(filter(None, [label(part) + fault.reason, more])))
     return "\n".join(lines)
 
@@ -234,7 +234,7 @@ def _types(answer: Answer, want: Answer, rule: Rule) -> Iterator[str]:
         elif kinds[0] == "f" and kinds[1] in "iu":
             yield f"{label(part)}numbers of type {got.dtype} were accepted in place of whole ones; an index wants `.long()`"
         elif kinds[0] in "biu" and kinds[1] == "f":
-            yield f"{label(part)}numbers of type {got.dtype} were accepted in place of {expected.dtype}; a product with others wants `.float()`"
+            yield f"{label(part)}numbers of type {got.dtype} were accepted in place of {expected.dtype}; a product with float numbers needs `.float()`"
         elif got.dtype == np.float64 and expected.dtype == np.float32 and not answer.notes:
             yield f"{label(part)}float64 was accepted in place of float32; a matrix product of the two stops with an error"
         elif got.dtype == np.float16 and BFLOAT16 not in answer.notes:

@@ -36,7 +36,7 @@ def borrow(name: str = "", key: str = "") -> None:
         return
     shell = get_ipython()
     if shell is None:
-        raise WrongCall("borrow lends to a notebook: run it in one.")
+        raise WrongCall("borrow works only in a notebook: run it in a notebook cell.")
     if key:
         _keep(key)
         if not name:
@@ -58,7 +58,7 @@ def borrow(name: str = "", key: str = "") -> None:
             f"{SIGN} {name}: lent, earns nothing",
             (
                 _when_it_works(name),
-                "Run → Run All Cells runs what builds on it, today and next time.",
+                "Run → Run All Cells runs the cells that depend on it, now and the next time you open the notebook.",
                 "Your own answer takes its place as soon as you run it.",
             ),
             WAITING,
@@ -101,9 +101,7 @@ def offer(name: str) -> str:
     if file is None:
         return ""
     if _key(file):
-        return (
-            f'Still stuck? borrow("{name}") lends a working function for what builds on it. It earns nothing.'
-        )
+        return f'Still stuck? borrow("{name}") lends you a working function, so that the cells that depend on it run. It earns no points.'
     when = f" on {_readable(file.opens)}" if file.opens else ""
     return (
         f"A working function can be borrowed when your instructor publishes the key{when}: "
@@ -213,10 +211,15 @@ def _keep(key: str) -> None:
         except (WrongKey, TypeError, AttributeError):
             continue
         journal.save("keys", file.notebook, key.strip())
-        display(Note(f"{file.notebook} lends from now on", ('borrow("…") takes the name of an exercise.',)))
+        display(
+            Note(
+                f"You can now borrow functions in {file.notebook}",
+                ('borrow("…") takes the name of an exercise.',),
+            )
+        )
         return
     raise WrongCall(
-        "This key opens nothing here: copy all of it, and look whether the notebook is the newest release."
+        "This key does not fit: make sure that you copied all of it and that the notebook is the latest release."
     )
 
 

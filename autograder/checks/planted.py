@@ -96,7 +96,7 @@ def problem_with(inputs: Inputs, about: Task) -> str:
     for name, array in inputs.items():
         if name in about.yes_or_no:
             if array.dtype != bool and not np.isin(array, (0, 1)).all():
-                return f"{name} holds other numbers than 0 and 1; it says yes or no for each pair."
+                return f"{name} contains numbers other than 0 and 1; it must say yes (1) or no (0) for each pair."
         elif not np.isfinite(array).all():
             return f"{name} holds NaN or infinite numbers: no implementation promises anything about those."
         elif np.abs(array.astype(np.float64)).max(initial=0.0) > about.largest:

@@ -24,7 +24,9 @@ def predict(name: str = "", value: float | str | None = None, choices: Sequence[
     if value is None or value is Ellipsis:
         what = 'the letter of what you expect, such as "a"' if choices else "your number"
         display(
-            Note(f"Prediction {name}", (*lines, f"Replace the dots by {what}, then run this cell."), WAITING)
+            Note(
+                f"Prediction {name}", (*lines, f"Replace the dots with {what}, then run this cell."), WAITING
+            )
         )
         return
     if choices:
@@ -34,11 +36,11 @@ def predict(name: str = "", value: float | str | None = None, choices: Sequence[
                 f'predict("{name}", …) takes the letter of a choice in quotes, "a" to "{list(listed)[-1]}".'
             )
         journal.save_prediction(name, chosen)
-        display(Note(f"Prediction {name}", (f"You say: {chosen}. Run on to see.",)))
+        display(Note(f"Prediction {name}", (f"You say: {chosen}. Run the next cell to see the result.",)))
         return
     number = _number_in("predict", name, value)
     journal.save_prediction(name, number)
-    display(Note(f"Prediction {name}", (f"You say {number:g}. Run on to see.",)))
+    display(Note(f"Prediction {name}", (f"You say {number:g}. Run the next cell to see the result.",)))
 
 
 def reveal(name: str = "", value: float | str | None = None, because: Mapping[str, str] = NO_REASONS) -> None:
@@ -49,7 +51,7 @@ def reveal(name: str = "", value: float | str | None = None, because: Mapping[st
     if recording.active():
         return
     if not isinstance(name, str) or not name or value is None:
-        raise WrongCall('reveal takes the name of a prediction and what came out: reveal("topic.name", 0.5).')
+        raise WrongCall('reveal takes the name of a prediction and the result: reveal("topic.name", 0.5).')
     guess = journal.predictions().get(name)
     if isinstance(value, str):
         if isinstance(guess, str):
@@ -80,7 +82,7 @@ def _number_in(function: str, name: str, value: Any) -> float:
     except (TypeError, ValueError, OverflowError, RuntimeError):  # the last is torch's, of many numbers
         shown = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
         raise WrongCall(
-            f"{function}({name!r}, …) takes one number, such as 0.5 or 1200; {shown[:60]} is none."
+            f"{function}({name!r}, …) takes one number, such as 0.5 or 1200; {shown[:60]} is not one."
         ) from None
 
 

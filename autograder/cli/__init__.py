@@ -73,7 +73,9 @@ def main() -> None:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         where = f" ({error.filename})" if error.filename else ""
-        _complain(f"{error.strerror}{where}. Make room and run the command again: it goes on where it was.")
+        _complain(
+            f"{error.strerror}{where}. Free some disk space and run the command again: it continues where it stopped."
+        )
 
 
 def _denied(path: Path) -> str:

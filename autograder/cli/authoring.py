@@ -143,7 +143,7 @@ def rates(
     workers: Workers = None,
     json_file: Json = None,
 ) -> None:
-    """Count on how many seeds each known answer is judged right: it has to be none for mistakes and all for right answers.
+    """Count the seeds on which each known answer is judged right: there must be none for mistakes, and right answers need all.
 
     "rounding" tests whether a verdict changes when the last bit of an input does, as it may on another processor.
     "generic" stands for small changes of the solution that nobody listed, such as a missing keyword argument or a loop that
@@ -227,7 +227,7 @@ def minutes(
 ) -> None:
     """Estimate how many minutes a student needs for each notebook.
 
-    Words are read at 150 per minute, exercises take what their docstrings say, and a written answer takes five minutes. The
+    Words are read at 150 per minute, an exercise takes the time that its docstring states, and a written answer takes five minutes. The
     core path is everything outside sections whose headings begin with "Extension" or "Further".
     """
     from autograder.authoring.minutes import minutes as minutes_of  # start-up: what draws checks

@@ -105,9 +105,7 @@ def students(
     ] = "",
     encoding: Annotated[
         str,
-        typer.Option(
-            metavar="NAME", help="How the file's letters are encoded, such as shift_jis or gb18030."
-        ),
+        typer.Option(metavar="NAME", help="The file's character encoding, such as shift_jis or gb18030."),
     ] = "",
 ) -> None:
     """Import students into the gradebook from a spreadsheet, or from a list of participants exported by Moodle or Canvas.
@@ -150,7 +148,10 @@ def export(
     ] = "",
     unfinished: Annotated[
         bool,
-        typer.Option("--unfinished", help="Also who still waits for grading by hand: the points so far."),
+        typer.Option(
+            "--unfinished",
+            help="Also include students who still have answers to be graded by hand, with their points so far.",
+        ),
     ] = False,
 ) -> None:
     """Export the scores, after late penalties, to a file that another system can import.

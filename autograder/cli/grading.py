@@ -218,8 +218,8 @@ def regrade(
 ) -> None:
     """Grade again after you corrected an exercise: show whose scores would change, ask, then change them.
 
-    Scores and comments given by hand, extra credit that was typed in and extensions stay. Late penalties
-    follow the course's rule and the new score; where they change the table says so. Of several notebooks one is done after
+    Scores and comments given by hand, extra credit that was typed in and extensions are kept. Late penalties
+    follow the course's rule and the new score; the table shows every penalty that changes. Several notebooks are graded one after
     the other.
     """
     from autograder.grading.regrade import regrade as run  # start-up: nbgrader

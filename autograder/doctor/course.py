@@ -22,7 +22,7 @@ def course(root: Path) -> Readiness:
         return Readiness("course", Level.BAD, str(error))
     except Exception as error:  # whatever stands in the course's own files
         fault = f"{type(error).__name__}: {error}"
-        return Readiness("course", Level.BAD, fault, "mend nbgrader_config.py or exercises.py.")
+        return Readiness("course", Level.BAD, fault, "correct nbgrader_config.py or exercises.py.")
     if not found_assignments:
         where = f"{root / settings.source_directory} holds no assignment."
         return Readiness("course", Level.BAD, where, "create a folder NN_topic with a file NN_topic.py.")
@@ -66,7 +66,7 @@ def gradebook(root: Path) -> Readiness:
     with open_gradebook(root) as opened:
         students = len(opened.students)
     if url.startswith(SQLITE) and not os.access(path, os.W_OK):
-        return Readiness("gradebook", Level.BAD, f"{path} may not be written.", "mend its permissions.")
+        return Readiness("gradebook", Level.BAD, f"{path} is not writable.", "correct its permissions.")
     return Readiness(
         "gradebook",
         Level.GOOD,
@@ -100,13 +100,15 @@ def exchange(root: Path) -> Readiness:
     without = "without one: `autograder collect FILE.zip` and `autograder feedback NAME --zip`."
     if "ExchangeFactory" in config:
         return Readiness(
-            "exchange", Level.GOOD, "nbgrader_config.py sets another exchange than nbgrader's own; not tested"
+            "exchange",
+            Level.GOOD,
+            "nbgrader_config.py sets an exchange other than nbgrader's own; not tested",
         )
     if not folder.is_dir():
         return Readiness("exchange", Level.NOTE, f"none: there is no {folder} (c.Exchange.root).", without)
     if not os.access(folder, os.W_OK | os.X_OK):
         return Readiness(
-            "exchange", Level.NOTE, f"{folder} may not be written.", f"`chmod ugo+rwx {folder}`; or {without}"
+            "exchange", Level.NOTE, f"{folder} is not writable.", f"`chmod ugo+rwx {folder}`; or {without}"
         )
     if not course_settings(root).course_id:
         return Readiness(

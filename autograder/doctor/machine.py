@@ -70,7 +70,9 @@ def modules(root: Path) -> Readiness:
         remedy = "c.Autograder.readable names it."
         return Readiness("modules", Level.BAD, f"there is no folder {', '.join(folders)}.", remedy)
     return Readiness(
-        "modules", Level.GOOD, ", ".join((*settings.packages, *settings.preload)) or "none are imported ahead"
+        "modules",
+        Level.GOOD,
+        ", ".join((*settings.packages, *settings.preload)) or "none are imported in advance",
     )
 
 
@@ -89,7 +91,7 @@ def disk(root: Path) -> Readiness:
     free_space = f"{free[place] / (1 << 30):.1f} GB free for {places[place]} ({place})"
     if not os.access(root, os.W_OK):
         return Readiness(
-            "disk", Level.BAD, f"{root} may not be written.", "grade as a user who may write there."
+            "disk", Level.BAD, f"{root} is not writable.", "grade as a user who may write there."
         )
     if free[place] < NEEDED:
         return Readiness("disk", Level.BAD, f"{free_space}.", "make room.")
@@ -150,7 +152,10 @@ def memory(root: Path) -> Readiness:
         )
     if not cgroup.possible():
         return Readiness(
-            "memory", Level.NOTE, f"{needed}; no control group counts what the kernel keeps for them.", LIMITS
+            "memory",
+            Level.NOTE,
+            f"{needed}; no control group counts the memory that the kernel uses for them.",
+            LIMITS,
         )
     return Readiness("memory", Level.GOOD, needed)
 
@@ -188,7 +193,7 @@ def _why_not(settings: Settings) -> str:
     finally:
         servers.close()
     if outcome.status != Ending.FINISHED:
-        return f"a harmless notebook ended with {str(outcome.status)!r} in it."
+        return f"a harmless test notebook ended with {str(outcome.status)!r} in the jail."
     return ""
 
 

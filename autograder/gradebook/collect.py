@@ -139,7 +139,7 @@ def collect(
         released: dict[Assignment, Released] = {}
         if layout.system == "blackboard":
             done.notes.append(
-                f"The times in the names of Blackboard's files are taken to be in the time zone {zone_name}. --zone names another one."
+                f"The times in the names of Blackboard's files are taken to be in the time zone {zone_name}. Use --zone to give a different one."
             )
         of_students = _by_student(owned, layout, notebooks, wanted, roster, done)
         for student, notebook in sorted(of_students, key=lambda one: (one[0], one[1].called)):
@@ -265,7 +265,7 @@ def _of_one_person(
     exact = by_hand or [one for one in several if one[0].owner.identity == ("plain", student)]
     shown = _shown(student)
     called = " and ".join(sorted(_shown(hand_ins[0].owner.identity[1]) for hand_ins in several))
-    remedy = "give --names, so that the number decides"
+    remedy = "give --names, so that students are identified by their numbers"
     if several[0][0].owner.system == "plain":
         remedy = f"rename the folder that is not {shown}'s"
     for hand_ins in several:
@@ -299,9 +299,7 @@ def _by_notebook(
                 found.setdefault(notebook, []).append(one)
         elif wanted:
             files = " or ".join(notebook.file for notebook in meant)
-            others.append(
-                LeftOut(one.file.path, f"it is named after none of {wanted}: rename it to {files}.")
-            )
+            others.append(LeftOut(one.file.path, f"its name matches none of {wanted}: rename it to {files}."))
         elif is_notebook or one is hand_ins[-1] and not (found or others):
             reason = "it is not named after an assignment: give the assignment after the file."
             others.append(LeftOut(one.file.path, reason))
@@ -388,7 +386,7 @@ def _about(table: Table, sheet: Worksheet, persons: Mapping[str, str], zone: str
     if sheet.times:
         lines.append(
             f"The times in {table.path.name} ({_shown(sheet.times)}) are taken to be in the time zone {zone}. "
-            "--zone names another one, as in --zone Europe/Berlin."
+            "Use --zone to give a different one, as in --zone Europe/Berlin."
         )
     if sheet.about_times:
         lines.append(f"{table.path.name}: {sheet.about_times}")
@@ -473,7 +471,7 @@ class _Put:
         cells = _cells(there or b"")
         mended = there is not None and not cells and bool(candidate.cells)  # a notebook in place of none
         if before and before > when and not (better or mended):
-            reason = f"what {where} holds was handed in later ({before} UTC)."
+            reason = f"the file in {where} was handed in later ({before} UTC)."
             self.done.superseded.append(LeftOut(self.student, reason))
             return True
         if there is None or there == chosen.blob:
@@ -608,9 +606,9 @@ def explain(done: Collection) -> list[str]:
     if done.new:
         lines.append(f"Not in the gradebook yet, and added when they are graded: {_listed(done.new)}.")
     if done.others:
-        lines.append(f"{_count(done.others, 'file')} beside the notebooks not taken.")
+        lines.append(f"Files other than notebooks, not collected: {done.others}.")
     if done.unread:
-        lines.append("The times of these hand-ins cannot be read, so they count as in time:")
+        lines.append("The times of these hand-ins cannot be read, so they count as on time:")
         lines += [f"  {student}" for student in done.unread]
     return lines
 
@@ -621,17 +619,17 @@ def _recognised(layout: str) -> str:
 
 
 def _of_times(about: Sequence[HandedIn], folder: Path) -> str:
-    missing = "When these were handed in is not in the download: they count as in time"
+    missing = "The download does not say when these were handed in, so they count as on time"
     systems = {hand_in.name.system for hand_in in about}
     if "canvas" in systems:
         missing = (
-            "The download says who was late and not when: one second after the due date"
+            "The download says who was late but not by how much, so they count as one second late"
             if any(hand_in.late for hand_in in about)
             else missing
         )
     if "moodle" in systems:
-        return f"{missing}. With --names WORKSHEET.csv, Moodle's grading worksheet, they have their times."
-    return f"{missing}. A timestamp.txt in {folder.name}/STUDENT/{about[0].notebook.name}/ has the time that counts."
+        return f"{missing}. To add the times, give Moodle's grading worksheet with --names WORKSHEET.csv."
+    return f"{missing}. If you know a time, write it into {folder.name}/STUDENT/{about[0].notebook.name}/timestamp.txt."
 
 
 def _count(number: int, what: str) -> str:

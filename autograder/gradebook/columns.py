@@ -160,7 +160,7 @@ def _choose(table: Table, ids: Sequence[int], students: Collection[str], found: 
             else f"are taken because {table.heading[place]} is empty in {empty} of {len(table.rows)} rows"
         )
         found.remarks.append(
-            f"The ids of {table.heading[best]} {why}. If you want those of another column, say it with --id."
+            f"The ids of {table.heading[best]} {why}. If you want those of another column, name it with --id."
         )
     return best
 
@@ -182,7 +182,7 @@ def _remark_on_names(table: Table, found: Columns) -> None:
             else (missing[0], repr(missing[0]))
         )
         found.remarks.append(
-            f"Of each person no {what} was read, for no heading says where it stands. Not read: {', '.join(others[:12])}. If it is "
+            f"No {what} was read, because no column has a heading for it. Columns not read: {', '.join(others[:12])}. If it is "
             f"one of these, call that column {heading} and import the table again."
         )
 

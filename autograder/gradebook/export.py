@@ -24,9 +24,9 @@ class SafeExport(ExportPlugin):
     """An exporter whose file holds no formula, and which remembers what an instructor has to know of it."""
 
     column = Unicode(help="What the assignment's column is called there. Default: its name.").tag(config=True)
-    unfinished = Bool(help="Also who still waits for grading by hand, with the points so far.").tag(
-        config=True
-    )
+    unfinished = Bool(
+        help="Also include students who still have answers to be graded by hand, with their points so far."
+    ).tag(config=True)
     default_file = "grades.csv"
     layout = "the layout of nbgrader's own table"
 
@@ -86,7 +86,7 @@ class SafeExport(ExportPlugin):
         unknown = set(wanted) - {assignment.name for assignment in chosen}
         if unknown:
             raise CourseError(
-                f"The gradebook holds no {', '.join(sorted(unknown))}: nobody has been graded yet."
+                f"The gradebook has no entry for {', '.join(sorted(unknown))}: nobody has been graded yet."
             )
         return chosen
 

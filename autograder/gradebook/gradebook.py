@@ -32,10 +32,10 @@ from autograder.untrusted.submission import LeftOut, Submission, read_regular_fi
 SQLITE = "sqlite:///"
 
 REMEDIES = {
-    "locked": "Another program writes in it: try again when that one has ended. A run goes on where it was.",
-    "full": "Make room and run the command again: it goes on where it was.",
+    "locked": "Another program is writing to it: try again when that program has finished. An interrupted run continues where it stopped.",
+    "full": "Free some disk space and run the command again: it continues where it stopped.",
     "malformed": "It is damaged and was left as it is: put your last copy of it in its place.",
-    "readonly": "It may not be written: if a command was run with sudo, give the file back with `sudo chown`.",
+    "readonly": "It is not writable: if a command was run with sudo, give the file back with `sudo chown`.",
     "not a database": "It is damaged and was left as it is: put your last copy of it in its place.",
 }
 
@@ -226,7 +226,7 @@ class GradebookWriter:
                 remember(self.assignment, submission, result)
             except UNWRITABLE as error:
                 where = f"{error.filename} cannot be written ({error.strerror})"
-                remedy = "mend that and grade the student again"
+                remedy = "fix that and grade the student again"
                 left.append(LeftOut(submission.student, f"the scores are recorded, but {where}: {remedy}."))
         return left
 
@@ -302,7 +302,7 @@ class GradebookWriter:
         except Exception as error:
             raise CourseError(
                 f"The rule for late penalties, {type(rule).__name__}, fails for {student}, who has {score:g} points "
-                f"and is {seconds:g} s late: {type(error).__name__}: {error}. nbgrader_config.py names it."
+                f"and is {seconds:g} s late: {type(error).__name__}: {error}. The rule is set in nbgrader_config.py."
             ) from error
 
     def _write_autograded(self, submission: Submission, result: Result) -> None:

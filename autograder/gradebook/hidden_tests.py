@@ -16,7 +16,7 @@ from nbgrader.preprocessors import ClearHiddenTests
 
 from autograder.source import is_locked, is_task
 
-IN_PLACE = {"code": "# Hidden tests stand here; they are not shown.", "markdown": "*Hidden text.*"}
+IN_PLACE = {"code": "# There are hidden tests here; they are not shown.", "markdown": "*Hidden text.*"}
 """What a reader sees in place of a region, by the type of its cell."""
 LINE = "(a line of a hidden test)"
 PROMPT = re.compile(r"^(?:>>>|\.\.\.|-*>?\s*\d+)\s")  # of doctest, and of IPython's own tracebacks

@@ -21,7 +21,7 @@ def what_is_wrong(student: str) -> str:
     if ROUNDED.fullmatch(student):
         return (
             "is a number that a spreadsheet has rounded, so that digits are lost: open the original table, format this column "
-            "as text there, see that the ids are whole, and save it as CSV again."
+            "as text there, check that the ids are complete, and save it as CSV again."
         )
     if DECIMAL.fullmatch(student):
         return (

@@ -33,7 +33,7 @@ def read_matches(path: Path) -> dict[str, str]:
     heading = [cell.casefold() for cell in table.heading]
     if missing := [name for name in HEADING[:2] if name not in heading]:
         raise CourseError(
-            f"{path} has no column {' and no column '.join(map(repr, missing))}, as the table has that `autograder collect` "
+            f"{path} has no column {' and no column '.join(map(repr, missing))}, unlike the table that `autograder collect` "
             f"writes. It has: {table.columns}."
         )
     names, students = (table.column(heading.index(name)) for name in HEADING[:2])

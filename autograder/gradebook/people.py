@@ -90,7 +90,9 @@ def _obstacle(
         )
     other = folded.get(student.casefold(), student)
     return (
-        "" if other == student else f"differs from {other} only in capitals: decide which of the two it is."
+        ""
+        if other == student
+        else f"differs from {other} only in upper and lower case: decide which of the two it is."
     )
 
 
@@ -146,7 +148,7 @@ def explain_import(done: Imported) -> list[str]:
     lines += done.remarks
     if done.doubtful:
         lines.append(
-            f"The file is not in UTF-8: look whether {done.doubtful!r} is right. If it is not, save the table as CSV UTF-8 and "
+            f"The file is not in UTF-8: check whether {done.doubtful!r} is right. If it is not, save the table as CSV UTF-8 and "
             "import it again."
         )
     return lines

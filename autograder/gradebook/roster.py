@@ -49,7 +49,9 @@ class Roster:
             return student_id
         if known := self._all_by_id(_accounts(name)):
             if len(known) > 1 and name.system == "plain":
-                raise Unknown(f"{' and '.join(known)} differ from it only in capitals: rename the folder.")
+                raise Unknown(
+                    f"{' and '.join(known)} differ from it only in upper and lower case: rename the folder."
+                )
             if len(known) > 1:
                 raise Unknown(f"it may be that of {' or '.join(known)}.")
             return known[0]
@@ -57,7 +59,9 @@ class Roster:
         if len(called) == 1:
             return called[0]
         if len(called) > 1:
-            raise Unknown(f"{' and '.join(called)} have this name: give --names, so that the number decides.")
+            raise Unknown(
+                f"{' and '.join(called)} have this name: give --names, so that they are identified by their numbers."
+            )
         if name.system == "plain" and may_be_a_folder(name.person):
             return name.person  # nbgrader's own layout: the folder is the student's id
         if name.login and not self._ids and may_be_a_folder(account := _accounts(name)[-1]):

@@ -174,7 +174,7 @@ def _unread(history: History | None) -> str:
         return ""
     if history.ending == Ending.NOT_RUN:
         return next((verdict.reason for verdict in history.verdicts if verdict.reason), "")
-    return "The notebook was not run to its end: what stands below says where it stopped."
+    return "The notebook was not run to its end: the entries below show where it stopped."
 
 
 def _waiting(where: Mapping[str, Any]) -> frozenset[str]:

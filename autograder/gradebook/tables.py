@@ -61,7 +61,7 @@ def read_rows(
     except OSError as error:
         raise CourseError(f"{path} cannot be read ({error.strerror}).") from None
     if blob.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise CourseError(f"{path} is a spreadsheet: open it there and save it as CSV.")
+        raise CourseError(f"{path} is a spreadsheet: open it in a spreadsheet program and save it as CSV.")
     text, guessed = _text(path, blob, encoding)
     text = text.replace("\r\n", "\n").replace(
         "\r", "\n"

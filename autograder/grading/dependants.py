@@ -156,7 +156,7 @@ class Dependants:
             )  # the first line says what is wrong, an error's last one its message
             builds = f"It builds on {_names(earlier)}, which {are} not right."
             if exercise.name in self._to_judge:  # `loans` was left before its end
-                builds += " There was no time left to judge it with the solution's."
+                builds += " There was no time left to judge it with the solution's version."
             return replace(verdict, reason="\n".join([first, builds, *rest]))
         return verdict
 

@@ -284,7 +284,7 @@ def _unclean(key: ExerciseKey) -> str:
     for number, answer in enumerate(key.expected):
         if answer.problem or set(answer.notes) - set(FORMS):
             return (
-                f"{key.name}: the solution's own answer to case {number} is not clean: "
+                f"{key.name}: the solution's own answer to case {number} has a problem: "
                 f"{answer.problem} {answer.message} {' '.join(answer.notes)}"
             )
     return ""
@@ -301,7 +301,7 @@ def _no_fingerprint(key: ExerciseKey, mistake: KnownMistake) -> str:
         return f"its cell does not run. {first.message.removeprefix(BROKEN)}"
     if all(answer.problem == Problem.EXCEPTION for answer in mistake.answers):
         return (
-            "it stops with an error on every case, so it cannot be told from any other error. "
+            "it stops with an error on every case, so it cannot be distinguished from any other error. "
             + first.message
         )
     if mistake.credit and key.rule.kind == "exposes":

@@ -177,7 +177,7 @@ class Preview:
             for why in [self._why(name, row, of_cell[name], history, submission)]
         ]
         if after.penalty != before.penalty:
-            follows = "follows the score and the time"
+            follows = "recomputed from the score and the time of the hand-in"
             changes.append(Change(student, PENALTY, -before.penalty, -after.penalty, follows))
         if changes:
             yield from [*changes, Change(student, TOTAL, before.total, after.total)]

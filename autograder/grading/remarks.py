@@ -9,7 +9,7 @@ from autograder.source import code_cells
 DIFFERENT = {
     r"\btorch\s*\.\s*compile\b": "`torch.compile` is switched off while a notebook is graded: functions run as they are.",
     r"^\s*[!%]\s*(?:pip|conda|mamba|uv|apt|apt-get)\b": (
-        "Nothing can be installed while a notebook is graded, which has no network: it may import what the course's "
+        "Nothing can be installed while a notebook is graded, because there is no network: it can import only what the course's "
         "environment has."
     ),
 }

@@ -36,8 +36,8 @@ CLUSTER_PACKAGES = ("dask", "distributed")
 OnResult = Callable[["Result"], None]
 Tell = Callable[[str], None]
 """Is told what is being done, in a sentence."""
-GRADED_AS_IT_IS = "It is graded as it is. If the right one is there under another name, put it in its place and grade again."
-GRADED_IN_TIME = "It is graded, and counts as in time. If you know the time, write it as 2026-10-05 21:58:00 UTC and grade again."
+GRADED_AS_IT_IS = "It is graded as it is. If the right notebook is there under another name, replace the wrong one with it and grade again."
+GRADED_IN_TIME = "It is graded, and counts as on time. If you know the time, write it as 2026-10-05 21:58:00 UTC and grade again."
 LOOK_BYTES, LOOK_EACH = 256 << 20, 8 << 20
 """How much of a class, and of each, is looked at before anything starts: at most a second's work."""
 
@@ -48,7 +48,7 @@ class NotAllGraded(CourseError):
     def __init__(self, left: Sequence[LeftOut], results: "Sequence[Result]" = ()):
         self.left, self.results = list(left), list(results)
         which = "1 submission" if len(left) == 1 else f"{len(left)} submissions"
-        lines = [f"Something is wrong with {which}, which stops no other:", *map(str, left)]
+        lines = [f"Something is wrong with {which} (the others are not affected):", *map(str, left)]
         super().__init__("\n  ".join(lines))
 
 
@@ -70,7 +70,7 @@ def find_submissions(assignment: Assignment, submitted: Path, wanted: Sequence[s
         raise NotAllGraded(unreadable)
     unknown = [student for student in wanted if student not in folders]
     if unknown:
-        raise CourseError(f"{submitted} holds no {assignment.name} of {', '.join(unknown)}.")
+        raise CourseError(f"{submitted} contains no {assignment.name} from {', '.join(unknown)}.")
     if not folders:
         if left:
             raise NotAllGraded(list(left.values()))
@@ -165,7 +165,7 @@ def warm_engine(assignment: Assignment, options: Options) -> "Engine":
 
 
 def _starting(settings: Settings, options: Options) -> str:
-    where = "without a jail, with your rights" if settings.isolation == "none" else "in the jail"
+    where = "without a jail, with your own permissions" if settings.isolation == "none" else "in the jail"
     ahead = ", ".join(module.partition(".")[0] for module in settings.modules)
     imports = f", which import {', '.join(dict.fromkeys(ahead.split(', ')))}" if ahead else ""
     return f"asking {options.scheduler}" if options.scheduler else f"starting servers {where}{imports}"

@@ -76,7 +76,7 @@ class SetupCells:
             cause = f"The cell that begins with `{begins}` stopped with {errors[own[0]]}. "
         lost = " and ".join(f"`{_first_line(cell)}`" for cells in lacking.values() for cell in cells)
         return readable(
-            f"{cause}What the release has in the cell that begins with {lost} was missing, moved or changed in this notebook, so the "
+            f"{cause}The released code of the cell that begins with {lost} was missing, moved or changed in this notebook, so the "
             "course's own cell was run in its place."
         )
 

@@ -33,7 +33,7 @@ UNFINISHED = {
         Status.MEMORY,
         "The system, out of memory, ended the notebook twice before this check was answered.",
     ),
-    Ending.FINISHED: (Status.ERROR, "No readable answers of this check came out of the notebook."),
+    Ending.FINISHED: (Status.ERROR, "The notebook returned no readable answers for this check."),
     Ending.DIED: (Status.ERROR, "The notebook's process ended before this check was answered."),
 }
 UNFINISHED_TEST = {
@@ -44,7 +44,7 @@ UNFINISHED_TEST = {
         Status.MEMORY,
         "The system, out of memory, ended the notebook twice before this cell was run.",
     ),
-    Ending.FINISHED: (Status.ERROR, "No readable outputs of this cell came out of the notebook."),
+    Ending.FINISHED: (Status.ERROR, "The notebook returned no readable outputs for this cell."),
     Ending.DIED: (Status.ERROR, "The notebook's process ended before this cell was run."),
 }
 LONGEST_REASON = 2000
@@ -138,7 +138,7 @@ def _judge(cell: NotebookNode, exercise: Exercise, key: ExerciseKey, reply: Repl
     frame = reply.frame
     if any(answer is None for answer in answers) and (frame is None or frame.problem == CellEnding.TIMEOUT):
         if frame is not None:
-            reason = f"Your function did not come back within the time limit{_waited(frame)}."
+            reason = f"Your function did not return within the time limit{_waited(frame)}."
             return automatic(cell, Status.TIMEOUT, readable(reason))
         return automatic(cell, *UNFINISHED.get(reply.ending, UNFINISHED[Ending.DIED]))
     verdict = judge(answers, key.expected, key.rule, key.mistakes, exercise.unseen, key.received)
@@ -179,7 +179,9 @@ def _judge_test(cell: NotebookNode, reply: Reply | None) -> CellVerdict:
         score, worth = _determine_grade(NotebookNode(cell, outputs=_as_nbgrader_reads(frame)))
     except (KeyError, ValueError) as error:
         # nbgrader stops here, and the whole notebook has no grade.
-        reason = f"The value of its last line is no number of points ({error.args[0]}): to be graded by hand."
+        reason = (
+            f"The value of its last line is not a number of points ({error.args[0]}): to be graded by hand."
+        )
         return CellVerdict(grade_id(cell), None, points(cell), Status.MANUAL, readable(reason))
     if complaint := _complaint(frame, score):
         return automatic(cell, *complaint)

@@ -89,7 +89,7 @@ def _note(scanner: Scanner, count: int) -> str:
     again = "Hand it in again, if you can."
     if scanner.lost_after:
         places = [
-            f"behind the cell {n}" if n else "ahead of the first cell"
+            f"after the cell {n}" if n else "ahead of the first cell"
             for n in [*dict.fromkeys(scanner.lost_after)]
         ]
         first = f"The file is damaged; of the cells that were read, something is lost {', '.join(places[:MOST_SHOWN])}."
@@ -127,7 +127,7 @@ def _what_it_is(blob: bytes) -> str:
             return f"is {kind} with the name of a notebook"
     if b"<<<<<<< " in blob and re.search(rb"^<{7} ", blob, re.MULTILINE):
         return (
-            "holds a merge conflict of git (lines that begin with “<<<<<<<”): settle it, open the notebook in "
+            "holds a merge conflict of git (lines that begin with “<<<<<<<”): resolve it, open the notebook in "
             "JupyterLab and save it"
         )
     return ""
@@ -148,7 +148,7 @@ def _why_none(blob: bytes, reason: str) -> str:
     try:
         blob.decode("utf-8")
     except UnicodeDecodeError:
-        return "The file is not UTF-8 text, and no notebook."
+        return "The file is not UTF-8 text, so it is not a notebook."
     head = blob[:200_000]
     if old := re.search(rb'"worksheets"\s*:', head) and re.search(rb'"nbformat"\s*:\s*([1-3])\b', blob):
         return f"The file is a notebook of format {old[1].decode()}: open and save it in JupyterLab, which turns it into format 4."

@@ -8,10 +8,10 @@ from autograder.untrusted.cells import Cell
 from autograder.untrusted.entries import Entries, Entry
 
 BREAKS_OFF = "The file breaks off before this cell."
-TURNED = "The code of this answer stood in a cell of text, and not all of that is code."
-GOES_ON = "The code of this answer seems to go on in the cell below."
+TURNED = "The code for this answer was in a text cell, and not everything in that cell is code."
+GOES_ON = "The code for this answer seems to continue in the cell below."
 UNREAD = "This cell of the file cannot be read."
-DAMAGED = "The file is damaged, and what was lost of it may belong to this answer."
+DAMAGED = "The file is damaged, and the part that was lost may belong to this answer."
 WORD = re.compile(r"\w+")
 
 

@@ -203,7 +203,7 @@ def _path(name: str) -> str:
 def _not_to_be_read(entry: zipfile.ZipInfo) -> str:
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
-        return "it is a link, or no regular file."
+        return "it is a link, or not a regular file."
     return "it is encrypted." if entry.flag_bits & 0x1 else ""
 
 
@@ -271,7 +271,7 @@ def _in_folder(source: Path) -> Files:
             status = path.lstat()
             regular = stat.S_ISREG(status.st_mode)
             modified = datetime.fromtimestamp(status.st_mtime, UTC).replace(tzinfo=None, microsecond=0)
-            read = _file_reader(path) if regular else _unreadable("it is a link, or no regular file.")
+            read = _file_reader(path) if regular else _unreadable("it is a link, or not a regular file.")
             files.append(File(shown, modified, read))
     return files, left
 
@@ -302,6 +302,8 @@ class Budget:
         except Unreadable:
             if self._left >= MAX_FILE_BYTES:
                 raise
-            raise Unreadable("with it all notebooks together are too large: collect them in parts.") from None
+            raise Unreadable(
+                "with this one, the notebooks are too large to read at once: collect them in parts."
+            ) from None
         self._left -= len(blob)
         return blob

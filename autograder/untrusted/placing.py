@@ -277,7 +277,7 @@ class _Placing(WrittenAnswers, Doubts):
         if count := len(self._lost):
             cells = "One cell of this notebook" if count == 1 else f"{count} cells of this notebook"
             yield (
-                f"{cells} had to be found again by text, function and order: a mark was lost, or a cell moved or merged, as "
+                f"{cells} had to be found again by text, function and order: an id was lost, or a cell was moved or merged, as "
                 "happens in some editors."
             )
         if self._turned:

@@ -197,7 +197,7 @@ def _explained(folder: Path) -> Iterator[None]:
         if error.errno not in OF_THE_MACHINE:
             raise
         denied = isinstance(error, PermissionError)
-        remedy = "mend its permissions" if denied else "see whether its disk or file server is well"
+        remedy = "correct its permissions" if denied else "check whether its disk or file server is working"
         raise NotRead(f"{folder} cannot be read ({error.strerror}): {remedy}.") from None
 
 
@@ -301,7 +301,7 @@ def _obstacle(folder: Path, assignment: str) -> str | None:
         handed_in.lstat()
     except OSError as error:
         denied = error.errno in OF_THE_MACHINE
-        return f"the folder cannot be read ({error.strerror}): mend its permissions." if denied else None
+        return f"the folder cannot be read ({error.strerror}): correct its permissions." if denied else None
     return "" if can_be_a_student(folder.name) else "the folder's name cannot be a student's id: rename it."
 
 

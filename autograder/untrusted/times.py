@@ -127,7 +127,7 @@ def _tidy(text: str) -> str:
     if not plain:
         raise NoTime("is empty")
     if len(plain) > LONGEST_TIME:
-        raise NoTime("is longer than a time")
+        raise NoTime("is too long to be a time")
     return plain
 
 

@@ -12,7 +12,7 @@ from autograder.untrusted.definitions import bare
 from autograder.untrusted.entries import Entries, Entry
 from autograder.untrusted.words import BUILT_IN, is_prose, own_lines, said, without_badges
 
-ELSEWHERE = "*(The cell of this answer is as it was released. This stands elsewhere in the notebook:)*"
+ELSEWHERE = "*(The cell of this answer is as it was released. This text is elsewhere in the notebook:)*"
 MOST_ELSEWHERE = 20_000  # characters of such texts
 LONG = 20  # characters of a line that is nobody else's
 PARAGRAPHS = re.compile(r"\n\s*\n")

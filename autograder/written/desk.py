@@ -310,7 +310,7 @@ class Desk:
                 else "Points were taken back from"
             )
             raise Conflict(
-                f"{what} {_answers(len(changed))} of these meanwhile, so nothing was saved: look at them again."
+                f"{what} {_answers(len(changed))} of this group in the meantime, so nothing was saved: look at them again."
             )
         return students
 

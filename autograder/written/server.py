@@ -195,7 +195,7 @@ class DeskHandler(Handler):
     def _who(self) -> str:
         name = unquote(self.request.headers.get("X-Grader", "")).strip()
         if not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
-            raise Refusal(HTTPStatus.BAD_REQUEST, f"A grader has a name, of at most {LONGEST_NAME} letters.")
+            raise Refusal(HTTPStatus.BAD_REQUEST, f"Enter your name, with at most {LONGEST_NAME} characters.")
         return name
 
 

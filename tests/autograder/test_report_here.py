@@ -82,7 +82,10 @@ def test_a_mistake_has_an_example_and_a_sentence_to_say(small):
     assert (row.name, row.example, len(row.students)) == ("the mean instead of the sum", wrong, 2)
     write_report(small.assignment, small.root / "report.html")
     page = (small.root / "report.html").read_text()
-    assert "To say in class, and the hint they got: Your answer does not grow with n." in page
+    assert (
+        "The hint that these students got, which you may also give in class: Your answer does not grow with n."
+        in page
+    )
     assert "<pre>def total" in page
 
 

@@ -215,8 +215,7 @@ def test_a_download_is_put_where_each_notebook_belongs(course, tmp_path):
     said = CliRunner().invoke(app, ["collect", str(tmp_path / "class.zip"), NAME]).output
     assert f"{NAME}/Teil B: 2 hand-ins" in said and f"{NAME}/part_a: 3 hand-ins" in said
     assert (
-        f"Untitled.ipynb: it is named after none of {NAME}: rename it to Teil B.ipynb or part_a.ipynb."
-        in said
+        f"Untitled.ipynb: its name matches none of {NAME}: rename it to Teil B.ipynb or part_a.ipynb." in said
     )
     put = {
         student: {

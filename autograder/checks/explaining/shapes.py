@@ -35,7 +35,7 @@ def shape_sentence(got: tuple[int, ...], want: tuple[int, ...], axes: str = "") 
         return f"{names[axis]} ({want[axis]})" if names else f"axis {axis} (size {want[axis]})"
 
     expected = ", ".join(f"{n}={size}" for n, size in zip(names, want, strict=True)) if names else ""
-    facts = f"Your shape is {got}, expected is {want}" + (f" ({expected})." if expected else ".")
+    facts = f"Your shape is {got}; the expected shape is {want}" + (f" ({expected})." if expected else ".")
     if len(got) == len(want) and sorted(got) == sorted(want):
         moved = [axis for axis in range(len(want)) if got[axis] != want[axis]]
         return f"{facts} The axes {_enumerated(map(name, moved))} look swapped."
@@ -54,7 +54,7 @@ def shape_sentence(got: tuple[int, ...], want: tuple[int, ...], axes: str = "") 
             return f"{facts} One too many: {sizes}.{question}"
     if len(got) == len(want):
         off = [axis for axis in range(len(want)) if got[axis] != want[axis]]
-        return f"{facts} Look at {_enumerated(dict.fromkeys(f'{name(axis)}, which has {got[axis]} in yours' for axis in off))}."
+        return f"{facts} Look at {_enumerated(dict.fromkeys(f'{name(axis)}, which has size {got[axis]} in yours' for axis in off))}."
     return facts
 
 
@@ -66,7 +66,7 @@ def _enumerated(words: Iterable[str]) -> str:
 def _there_is_none(got: tuple[int, ...], want: tuple[int, ...]) -> str:
     if want == NOTHING:
         return f"Nothing is expected here; yours has the shape {got}."
-    return f"There is nothing in yours; expected is {f'the shape {want}' if want else 'a number'}."
+    return f"Yours is empty; {f'the shape {want}' if want else 'a number'} is expected."
 
 
 def _left_over(longer: tuple[int, ...], shorter: tuple[int, ...]) -> list[int]:
@@ -99,14 +99,14 @@ def numbers_despite_shape(got: Sequence[np.ndarray], want: Sequence[np.ndarray])
                 if dims == {-1} and all(_reduces(b, a, reduce, axis) for a, b in pairs):
                     return f"Your numbers are {reduction} of the expected ones over {_axis(axis)}."
                 if dims == {1} and all(_reduces(a, b, reduce, axis) for a, b in pairs):
-                    return f"Expected is {reduction} of your numbers over {_axis(axis)}."
+                    return f"The expected numbers are {reduction} of yours over {_axis(axis)}."
         for reduction, of_all in (("mean", np.mean), ("sum", np.sum)):
             if max(dims) > 0 and all(b.ndim == 0 and _near(np.asarray(of_all(a)), b) for a, b in pairs):
-                return f"Expected is the {reduction} of all your numbers."
+                return f"The expected number is the {reduction} of all of yours."
         if len(pairs) and all(a.ndim == b.ndim and a.ndim > 0 and _leads(a, b) for a, b in pairs):
-            return "As far as both reach, counted from the beginning, your numbers are right."
+            return "Where the two overlap, counted from the beginning, your numbers are right."
         if len(pairs) and all(a.ndim == b.ndim and a.ndim > 0 and _trails(a, b) for a, b in pairs):
-            return "As far as both reach, counted from the end, your numbers are right."
+            return "Where the two overlap, counted from the end, your numbers are right."
     return ""
 
 
@@ -157,7 +157,7 @@ def size_in_errors(
             ):
                 size = f"`{name}.shape[{axis}]`" if arrays[0].ndim > 1 else f"`len({name})`"
                 return (
-                    f"The error speaks of {sizes.pop()}. That is {size} on the inputs that came out right, and here it is "
+                    f"The error mentions {sizes.pop()}. That is {size} on the inputs where your answer is right, and here it is "
                     f"{wrong[0][name].shape[axis]}: is a size written as a number where the shape should be read?"
                 )
     return ""

@@ -69,7 +69,7 @@ FUNCTIONS = (
     _rounded("up", np.ceil),
     Step(
         lambda x: np.clip(x, 0, 1),
-        left_out="Your numbers are the expected ones but for those below 0 or above 1, which should end at 0 or 1.",
+        left_out="Your numbers are the expected ones but for those below 0 or above 1, which should be clipped to 0 or 1.",
     ),
 )
 
@@ -89,8 +89,8 @@ ALONG: tuple[tuple[str, _FunctionAlong], ...] = (
     ("division by the sum", lambda x, axis: x / x.sum(axis, keepdims=True)),
     ("division by the length (the root of the sum of squares)", lambda x, axis: x / np.sqrt((x**2).sum(axis, keepdims=True))),
     ("division by the largest", lambda x, axis: x / x.max(axis, keepdims=True)),
-    ("the mean taken away", lambda x, axis: x - x.mean(axis, keepdims=True)),
-    ("the largest taken away", lambda x, axis: x - x.max(axis, keepdims=True)),
+    ("subtraction of the mean", lambda x, axis: x - x.mean(axis, keepdims=True)),
+    ("subtraction of the largest", lambda x, axis: x - x.max(axis, keepdims=True)),
     ("the numbers sorted", lambda x, axis: np.sort(x, axis)),
 )  # fmt: skip
 

@@ -198,7 +198,7 @@ def _offset(pairs: Pairs, names: str) -> str:
     if cause:
         return f"Your numbers are the expected ones plus {listed(offsets)}, which is {cause}."
     if sum(count(pair.want) - 1 for pair in pairs) >= ENOUGH:
-        return f"On each input all of your numbers are off by the same: {listed(offsets)}."
+        return f"On each input all of your numbers are off by the same amount: {listed(offsets)}."
     return ""
 
 
@@ -279,7 +279,7 @@ def _by_rows(pairs: Pairs, names: str, axes: Sequence[int] | None = None) -> str
         factors = [factor for pair in pairs if (factor := _factors_along(pair, axis)) is not None]
         if len(factors) == len(pairs):
             if all(np.allclose(np.abs(factor[np.isfinite(factor)]), 1, atol=1e-3) for factor in factors):
-                return f"Your numbers have the right size; some vectors along {where} have the opposite sign."
+                return f"Your numbers have the right magnitude; some vectors along {where} have the opposite sign."
             return (
                 f"Along {where} the proportions are right: each vector is the expected one times a factor of its own"
                 f"{_cause_by_rows(pairs, factors, axis)}."
@@ -287,7 +287,7 @@ def _by_rows(pairs: Pairs, names: str, axes: Sequence[int] | None = None) -> str
         if all(
             near(pair.got - (pair.got - pair.want).mean(axis, keepdims=True), pair.want) for pair in pairs
         ):
-            return f"Along {where} all of your numbers are off by the same: the differences between them are right."
+            return f"Along {where} all of your numbers are off by the same amount: the differences between them are right."
     return ""
 
 

@@ -41,7 +41,7 @@ async function ask(path, body) {
   try {
     reply = await fetch(path, options);
   } catch {
-    throw Object.assign(new Error("The program that serves this page has ended. What was given is kept."), { gone: true });
+    throw Object.assign(new Error("The program that serves this page has ended. The points given so far are saved."), { gone: true });
   }
   const words = await reply.json();
   if (!reply.ok) throw Object.assign(new Error(words.error), { conflict: reply.status === 409 });
@@ -69,7 +69,7 @@ async function load(keep = true) {
   if (next.preparing) {
     view = null;
     byId("groups").replaceChildren();
-    byId("preparing").textContent = next.problem || "The answers are being put into groups. For a class of a thousand this takes some minutes, once.";
+    byId("preparing").textContent = next.problem || "The answers are being put into groups. For a class of a thousand this takes a few minutes, but only once.";
     setTimeout(() => question() === wanted && load(false).catch(complain), 1000);
     return;
   }
@@ -83,7 +83,7 @@ async function load(keep = true) {
   if (basis && basis !== JSON.stringify(target().map((one) => one.answers))) {
     draft = null; // nobody overwrites what was not there to be seen
     const by = target().map((one) => one.decision?.by).find((name) => name && name !== who);
-    say(by ? `${by} has graded here meanwhile. Nothing of yours was written.` : "These answers have changed meanwhile. Nothing of yours was written.", true);
+    say(by ? `${by} has graded some of these answers in the meantime, so your points were not saved.` : "These answers have changed in the meantime, so your points were not saved.", true);
   }
   render();
 }
@@ -108,7 +108,7 @@ async function lookAround() {
   if (!who || !view || document.hidden) return;
   try {
     const { serial, others } = await ask(`/api/changes?${asked({ group: group()?.id || "" })}`);
-    const names = Object.entries(others).map(([name, at]) => (at && at === group()?.id ? `${name} is at this group, too` : `${name} is here`));
+    const names = Object.entries(others).map(([name, at]) => (at && at === group()?.id ? `${name} is looking at this group, too` : `${name} is here`));
     byId("others").textContent = names.join(", ");
     if (serial !== view.serial) inTurn(() => load());
   } catch (error) {
@@ -124,7 +124,7 @@ function render() {
   byId("meter").value = graded;
   byId("counted").textContent = `${graded.toLocaleString("en")} of ${plural(view.count, "answer")} graded, ${plural(view.groups.filter(waits).length, "group")} to go`;
   byId("undo").disabled = !view.undo && !acted;
-  byId("undo").title = view.undo ? `Undo: ${view.undo}` : acted ? `Undo in ${titleOf(acted)}` : "Nothing of yours to undo";
+  byId("undo").title = view.undo ? `Undo: ${view.undo}` : acted ? `Undo in ${titleOf(acted)}` : "You have nothing to undo";
   byId("prompt").textContent = view.question.prompt;
   byId("model-answer").textContent = view.question.model_answer;
   byId("of").textContent = `of ${view.question.points}`;
@@ -180,7 +180,7 @@ function answer(one, at, withComment) {
   line.classList.toggle("here", opened && at === row);
   line.classList.toggle("chosen", chosen.has(rowKey(one)));
   const side = make("div", { className: "side" });
-  if (count > 1) side.append(make("span", { textContent: `× ${count}`, title: `${count} have written the same words` }));
+  if (count > 1) side.append(make("span", { textContent: `× ${count}`, title: `${count} students wrote the same words` }));
   if (one.decision || !one.waiting) side.append(badge([one]));
   if (one.decision?.alone) side.append(make("span", { textContent: "on its own" }));
   const words = make("div", { className: "words" }, make("p", { className: "text", textContent: one.cut ? `${one.text}… (${one.cut} more characters: see formgrader)` : one.text }));
@@ -256,9 +256,9 @@ function showMarking() {
   const count = rows.reduce((sum, one) => sum + Object.keys(one.answers).length, 0);
   const alone = opened && row >= 0;
   const kept = group() ? size(group()) - count : 0;
-  byId("give").textContent = alone ? (count > 1 ? `Give to these ${count} copies` : "Give to this answer") : `Give to ${count > 1 ? `all ${count}` : "it"}`;
+  byId("give").textContent = alone ? (count > 1 ? `Give to these ${count} copies` : "Give to this answer") : `Give to ${count > 1 ? `all ${count}` : "this answer"}`;
   byId("give").disabled = !rows.length;
-  byId("target").textContent = alone ? "To this answer alone; its group keeps its points." : kept ? `Points given to one answer alone stay (${plural(kept, "answer")}).` : "";
+  byId("target").textContent = alone ? "The points go to this answer only; the rest of its group keeps its points." : kept ? `Points given to one answer alone stay (${plural(kept, "answer")}).` : "";
 }
 
 function scoreOf(ticks) {
@@ -406,7 +406,7 @@ async function join() {
   if (!joining) {
     joining = some.id;
     redraw();
-    return say("Go to another group and press m again to join the two; Esc to leave it.");
+    return say("Go to another group and press m again to join the two, or press Esc to cancel.");
   }
   const other = view.groups.find((one) => one.id === joining);
   joining = "";
@@ -443,7 +443,7 @@ async function showAgreement() {
     body.append(make("tr", {}, make("td", { textContent: one.title, title: one.question }), make("td", { textContent: one.who }), ...cells.map((text) => make("td", { className: "number", textContent: text }))));
   }
   table.append(body);
-  byId("agreement-table").replaceChildren(agreement.length ? table : make("p", { textContent: `Nothing was read twice yet. “Read again” shows ${Math.round(100 * start.share)} % of the graded answers once more, without their points; best to another grader.` }));
+  byId("agreement-table").replaceChildren(agreement.length ? table : make("p", { textContent: `Nothing has been read twice yet. “Read again” shows ${Math.round(100 * start.share)} % of the graded answers once more, without their points, preferably to a different grader.` }));
   byId("agreement").showModal();
 }
 

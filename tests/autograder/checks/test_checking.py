@@ -153,7 +153,7 @@ def test_hints_climb():
         assert words in note["text/plain"] and f"Hint {rung} of 4" in note["text/plain"]
     (note,), _ = shown(hint, "demo.double", 2)
     assert "for each: double" not in note["text/plain"]
-    with pytest.raises(WrongCall, match="rungs 1 to 4"):
+    with pytest.raises(WrongCall, match="hints 1 to 4"):
         hint("demo.double", 7)
 
 
@@ -376,14 +376,14 @@ def test_a_misspelt_hint_gets_a_suggestion(name):
         (check, (len, len), "the name of an exercise"),
         (hint, (), 'hint\\("topic.exercise"\\)'),
         (hint, (3,), 'hint\\("topic.exercise"\\)'),
-        (hint, ("demo.double", "2"), "there are rungs 1 to 4"),
+        (hint, ("demo.double", "2"), "there are hints 1 to 4"),
         (case, (), 'case\\("topic.exercise"\\)'),
         (predict, (), "a name and your number"),
         (predict, (0.5,), "a name and your number"),
-        (predict, ("demo.number", "many"), "'many' is none"),
-        (predict, ("demo.number", [0.5]), "a list is none"),
-        (predict, ("demo.number", torch.ones(2)), "a Tensor is none"),
-        (reveal, ("demo.number",), "what came out"),
+        (predict, ("demo.number", "many"), "'many' is not one"),
+        (predict, ("demo.number", [0.5]), "a list is not one"),
+        (predict, ("demo.number", torch.ones(2)), "a Tensor is not one"),
+        (reveal, ("demo.number",), "the result"),
     ],
 )
 def test_wrong_arguments_get_a_sentence(call, arguments, words):

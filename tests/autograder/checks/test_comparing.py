@@ -89,7 +89,10 @@ def test_nan_is_wrong_and_is_called_by_its_name():
 
 def test_a_shape_is_told_before_any_number():
     found = compare(Answer({"": np.ones((3, 1))}), Answer({"": np.ones(3)}), Rule(axes={"": "words"}))
-    assert found.faults[""].kind == "shape" and "Your shape is (3, 1), expected is (3,)" in found.reason
+    assert (
+        found.faults[""].kind == "shape"
+        and "Your shape is (3, 1); the expected shape is (3,)" in found.reason
+    )
 
 
 def test_a_known_mistake_may_hold_nan_and_has_the_same_problem():

@@ -74,7 +74,7 @@ ONE_OPERATION = [
     (lambda x: np.sort(x, -1), "the numbers sorted over the last axis"),
     (lambda x: x.swapaxes(-1, -2).reshape(x.shape), "a reshape (view) was used where the last two axes should be exchanged"),
     (lambda x: x * np.arange(1, x.shape[-2] + 1)[:, None], "Along the last axis the proportions are right"),
-    (lambda x: x + np.cumsum(np.ones(x.shape[-2]))[:, None], "Along the last axis all of your numbers are off by the same"),
+    (lambda x: x + np.cumsum(np.ones(x.shape[-2]))[:, None], "Along the last axis all of your numbers are off by the same amount"),
     (lambda x: 2 * x + 3, "2 times the expected ones plus 3"),
     (lambda x: 0 * x, "All of your numbers are 0."),
     (lambda x: 0 * x + x[:1], "the same at every position of axis −3"),
@@ -125,10 +125,10 @@ def test_answers_of_another_shape_are_told_by_their_numbers():
         ([x[..., :-1] for x in right], "counted from the beginning, your numbers are right"),
     ):
         assert words in reason(wrong, right)
-    assert "Expected is the mean of your numbers over the last axis." in reason(
+    assert "The expected numbers are the mean of yours over the last axis." in reason(
         right, [x.mean(-1) for x in right]
     )
-    assert "Expected is the sum of all your numbers." in reason(right, [x.sum() for x in right])
+    assert "The expected number is the sum of all of yours." in reason(right, [x.sum() for x in right])
     noise = drawn(*((x.shape[0], x.shape[2], x.shape[1]) for x in right), seed=4)
     swapped = reason(noise, right)
     assert "look swapped" in swapped and "are right" not in swapped
@@ -136,7 +136,7 @@ def test_answers_of_another_shape_are_told_by_their_numbers():
 
 def test_a_single_number_is_told_with_its_ratio_only_if_that_has_a_name_or_holds_on_other_inputs():
     assert reason([1.5 / np.log(2)], [1.5]).endswith("Your number is 1.443 times the expected one: 1/ln 2.")
-    assert reason([3.0], [1.5]) == "Your number is 3, expected is 1.5."
+    assert reason([3.0], [1.5]) == "Your number is 3; 1.5 is expected."
     assert "2 times the expected ones" in reason([3.0, 8.0], [1.5, 4.0])
     cases = [{"rows": np.ones((n, 2))} for n in (3, 5, 7)]
     sums = [reason([6.0, 20.0, 7.0], [2.0, 4.0, 1.0], cases)]
@@ -363,8 +363,8 @@ def test_that_a_place_is_right_is_not_said_where_every_input_has_the_same_there(
 @pytest.mark.parametrize(
     ("got", "want", "words"),
     [
-        (np.zeros(0), np.ones((2, 3)), "There is nothing in yours; expected is the shape (2, 3)."),
-        (np.zeros(0), np.ones(()), "There is nothing in yours; expected is a number."),
+        (np.zeros(0), np.ones((2, 3)), "Yours is empty; the shape (2, 3) is expected."),
+        (np.zeros(0), np.ones(()), "Yours is empty; a number is expected."),
         (np.ones(4), np.zeros(0), "Nothing is expected here; yours has the shape (4,)."),
     ],
 )

@@ -65,7 +65,7 @@ def test_errors_at_one_end_of_an_axis_are_found_there():
     [
         ((3, 1), (3,), "One too many: axis 1 of size 1. Is a keepdim or an unsqueeze left over?"),
         ((3, 2), (3,), "One too many: axis 1 of size 2."),
-        ((3, 5), (3, 4), "Look at axis 1 (size 4), which has 5 in yours."),
+        ((3, 5), (3, 4), "Look at axis 1 (size 4), which has size 5 in yours."),
         ((4, 3), (3, 4), "look swapped"),
         ((3,), (3, 4), "Missing: axis 1 (size 4). Was it summed or squeezed away?"),
     ],

@@ -37,7 +37,7 @@ def test_after_a_restart_the_first_hint_is_where_one_was(shown, monkeypatch):
     monkeypatch.setattr(hinting, "_shown", set())
     hinting.hint("total")
     assert shown[-1].title == "Hint 3 of 4 for steps.total"
-    with pytest.raises(WrongCall, match="rungs 1 to 4"):
+    with pytest.raises(WrongCall, match="hints 1 to 4"):
         hinting.hint("steps.total", 5)
 
 

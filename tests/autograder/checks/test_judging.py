@@ -68,7 +68,7 @@ def changes_input(case):
         (lambda case: case["x"].T * 2, "failed", "look swapped"),
         (lambda case: case["x"].sum(-1), "failed", "Missing: token (3)"),
         (lambda case: case["x"][None] * 2, "failed", "One too many: axis 0 of size 1"),
-        (lambda case: case["x"][:, :2], "failed", "token (3), which has 2 in yours"),
+        (lambda case: case["x"][:, :2], "failed", "token (3), which has size 2 in yours"),
         (lambda case: case["x"] / 0 * 0, "failed", "NaN"),
         (lambda case: case["x"] / 0 + 1, "failed", "NaN"),
         (lambda case: 1 / (case["x"] * 0), "failed", "infinite"),
@@ -133,7 +133,7 @@ def test_an_error_about_the_size_of_the_inputs_that_came_out_right_is_recognised
         lambda case: case["x"].reshape(2, -1) * 2 if case["x"].numel() == 6 else case["x"].view(2, 3)
     )
     assert (
-        "The error speaks of 3. That is `x.shape[-1]` on the inputs that came out right, and here it is 5"
+        "The error mentions 3. That is `x.shape[-1]` on the inputs where your answer is right, and here it is 5"
         in given.reason
     )
     other = verdict(lambda case: case["x"] * 2 if case["x"].numel() == 6 else torch.ones(7) + torch.ones(8))
@@ -152,7 +152,7 @@ def test_answers_may_have_other_parts_for_each_case():
         right=lambda case: case,
     )
     assert reshaped.status == "failed"
-    assert "layers.0: Your shape is (3, 2), expected is (2, 3)" in reshaped.reason
+    assert "layers.0: Your shape is (3, 2); the expected shape is (2, 3)" in reshaped.reason
     doubled = verdict(
         lambda case: {name: 2 * value for name, value in case.items()}, weights, right=lambda case: case
     )
@@ -226,7 +226,7 @@ def test_a_mistake_on_the_wrong_inputs_alone_is_named_with_that_restriction():
     assert (given.mistake, given.hint) == ("tripled", tripled().hint)
     assert given.reason.startswith("Right on 1 of 2 inputs.")
     assert (
-        "On the inputs that came out wrong your numbers are those of a known mistake: tripled."
+        "On the inputs where your answer is wrong, your numbers are those of a known mistake: tripled."
         in given.reason
     )
 
@@ -499,9 +499,9 @@ def test_inputs_that_expose_every_practice_fault_pass():
         ({"keep": np.ones((4, 5, 7), bool)}, ["keys that may not be seen", "queries that may see nothing"]),
         ({"queries": inputs()["queries"] * 1e-6}, ["how strongly scores differ"]),
         ({"values": np.ones((4, 7, 8))}, ["how strongly scores differ"]),
-        ({"keys": inputs()["keys"] + 300_000}, ["false alarm", "float32"]),
+        ({"keys": inputs()["keys"] + 300_000}, ["Your inputs reject", "float32"]),
         ({"keep": np.ones((4, 7, 5), bool)}, ["look swapped"]),
-        ({"keep": inputs()["values"][..., :5].swapaxes(1, 2)}, ["keep holds other numbers than 0 and 1"]),
+        ({"keep": inputs()["values"][..., :5].swapaxes(1, 2)}, ["keep contains numbers other than 0 and 1"]),
         ({"keys": np.full((4, 7, 6), np.nan)}, ["keys holds NaN or infinite numbers"]),
         ({"values": np.full((4, 7, 8), -1e300)}, ["values holds numbers beyond ±1,000,000"]),
         ({"queries": np.zeros((4, 5, 6), bool)}, ["planted faults"]),

@@ -175,7 +175,7 @@ def test_nothing_is_lent_while_it_is_graded(here, monkeypatch, what):
 def test_a_published_key_is_kept_for_its_notebook(here, capsys):
     lend(here, opens="2999-12-01T18:00+00:00")
     assert "when your instructor publishes the key on 1 December 2999" in lending.offer("demo.double")
-    with pytest.raises(WrongCall, match="opens nothing here"):
+    with pytest.raises(WrongCall, match="does not fit"):
         lending._keep(key_text(bytes(32)))
     assert lending._source("demo.double") == ""
     lending._keep(f"  {key_text(KEY)}\n")
@@ -186,12 +186,12 @@ def test_a_published_key_is_kept_for_its_notebook(here, capsys):
 def test_the_fourth_rung_tells_of_the_fifth(here, capsys):
     hinting.hint("demo.double", 4)
     assert 'no further hint. case("demo.double")' in capsys.readouterr().out
-    with pytest.raises(WrongCall, match="rungs 1 to 4"):
+    with pytest.raises(WrongCall, match="hints 1 to 4"):
         hinting.hint("demo.double", 5)
     lend(here, publish=True)
     hinting.hint("demo.double", 4)
-    assert 'borrow("demo.double") lends a working function' in capsys.readouterr().out
-    with pytest.raises(WrongCall, match="run it in one"):  # there is no notebook here
+    assert 'borrow("demo.double") lends you a working function' in capsys.readouterr().out
+    with pytest.raises(WrongCall, match="run it in a notebook cell"):  # there is no notebook here
         hinting.hint("demo.double", 5)
 
 

@@ -84,7 +84,9 @@ def test_moodles_download_finds_students_by_name_and_counts_all_as_in_time(cours
     assert [handed_in(course, student) for student in ("ada", "bob", "cem")] == ["ada", "bob", "cem"]
     assert f"{NAME}: 3 hand-ins put into submitted/." in said
     assert (
-        "count as in time" in said and "--names" in said and "1 file beside the notebooks not taken" in said
+        "count as on time" in said
+        and "--names" in said
+        and "Files other than notebooks, not collected: 1" in said
     )
     assert (
         time_of(course, "ada") == "2026-10-05 12:00:00 UTC"
@@ -178,7 +180,7 @@ def test_whose_time_nobody_tells_is_in_time_when_a_due_date_is_set_afterwards(co
     with open_gradebook(course) as gradebook:
         gradebook.update_or_create_assignment(NAME, duedate=None)
     files = {f"{MOODLE}/{FILE}": a_notebook("ada")}
-    assert "count as in time" in collect(archive(tmp_path / "moodle.zip", files), NAME)
+    assert "count as on time" in collect(archive(tmp_path / "moodle.zip", files), NAME)
     assert everything(course) == [f"submitted/ada/{NAME}/{FILE}"], (
         "and no time that would be after the due date"
     )

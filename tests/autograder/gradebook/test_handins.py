@@ -94,7 +94,7 @@ def test_the_exit_status_is_1_and_the_words_are_a_sentence(strange):
     done = run(strange, *LIGHT, "grade", NAME, "--isolation", "none", "--workers", "1")
     assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
     words = words_of(done.stdout)
-    assert f"error Something is wrong with {len(ODD) + 1} submissions, which stops no other:" in words
+    assert f"error Something is wrong with {len(ODD) + 1} submissions (the others are not affected):" in words
     assert words.index("zoë") < words.index("Something is wrong")
 
 
@@ -141,7 +141,7 @@ def test_a_closed_folder_stops_nobody(closed):
     end = words[words.index("Something is wrong") :]
     for student in CLOSED:
         assert f"{student}: " in end
-    assert end.count("cannot be read (Permission denied): mend its permissions.") == 4
+    assert end.count("cannot be read (Permission denied): correct its permissions.") == 4
     assert scores(closed)["zoë"] > 0
 
 
@@ -165,7 +165,7 @@ def test_where_nothing_can_be_read_it_is_a_sentence(closed):
     done = run(closed, *LIGHT, "grade", NAME, "--isolation", "none")
     submitted.chmod(0o755)
     assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
-    assert "submitted cannot be read (Permission denied): mend its permissions." in words_of(done.stdout)
+    assert "submitted cannot be read (Permission denied): correct its permissions." in words_of(done.stdout)
 
 
 def test_odd_names_stop_nobody_in_nbgrader(strange):
@@ -238,7 +238,7 @@ def test_a_disk_that_fails_is_no_verdict(own_class, monkeypatch):
         return really(path, *arguments, **options)
 
     monkeypatch.setattr(submission.os, "stat", fails)
-    with pytest.raises(NotRead, match="see whether its disk or file server is well"):
+    with pytest.raises(NotRead, match="check whether its disk or file server is working"):
         read_submission(folder, "bob", own_class.assignment, own_class.assignment.read_release())
 
 

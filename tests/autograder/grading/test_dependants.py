@@ -119,7 +119,7 @@ def test_whoever_could_not_be_judged_again_in_time_is_told_so(graded, engine, mo
     no_time = replace(engine.settings.limits, notebook_seconds=1e-9)
     monkeypatch.setattr(engine, "settings", replace(engine.settings, limits=no_time))
     verdicts, sent = graded(cells | {"attention-multi_head": HEADS})
-    said = "There was no time left to judge it with the solution's."
+    said = "There was no time left to judge it with the solution's version."
     assert (
         len(sent) == 2 and said in verdicts["multi_head"].reason and said not in verdicts["attention"].reason
     )

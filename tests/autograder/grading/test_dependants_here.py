@@ -76,7 +76,7 @@ def test_whoever_could_not_be_judged_again_in_time_is_told_so(graded):
         seconds=0.1, total=MEAN, shares="def shares(values):\n    return 3 * total(values) * values"
     )
     assert len(jobs) == 2
-    assert "There was no time left to judge it with the solution's." in verdicts["largest"].reason
+    assert "There was no time left to judge it with the solution's version." in verdicts["largest"].reason
 
 
 def test_what_an_exercise_declares_to_use_counts_also_through_a_helper(graded):

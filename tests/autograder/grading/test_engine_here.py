@@ -113,7 +113,7 @@ def test_a_job_that_ends_early_keeps_what_it_had_and_says_why_the_rest_is_missin
             "[0 for _ in iter(int, 1)]",
             0.2,
             Status.TIMEOUT,
-            "Your function did not come back within the time limit.",
+            "Your function did not return within the time limit.",
         ),
     ],
 )
