@@ -291,7 +291,7 @@ class Grade(Autograde):
         self._tell(_summary(self.graded), logging.INFO)
         _, unread = time_of(self._staged[student])
         if unread:
-            self._tell(f"{student} counts as in time: {unread}", logging.WARNING)
+            self._tell(f"{student} counts as on time: {unread}", logging.WARNING)
 
     def _format_source(self, assignment_id: str, student_id: str, escape: bool = False) -> str:
         """While a student is graded: a copy, of which nbgrader may follow every name and read every timestamp."""

@@ -75,7 +75,7 @@ def test_the_page_says_since_when(graded):
     output = graded.root / "report.html"
     write_report(graded.assignment, output)
     first = " ".join(output.read_text().split())
-    assert "No report of this assignment is at least 7 days old" in first
+    assert "no report on this assignment is at least 7 days old" in first
     (kept,) = (graded.root / ".autograder" / "reports" / graded.assignment.name).iterdir()
     old = date.fromisoformat(kept.stem) - timedelta(7)
     kept.rename(kept.with_name(f"{old}.json"))
@@ -85,5 +85,5 @@ def test_the_page_says_since_when(graded):
     graded.grade_class()
     write_report(graded.assignment, output)
     page = " ".join(output.read_text().split())
-    assert f"Compared with the report of {old} (UTC), the last one that is at least 7 days old" in page
+    assert f"Compared with the report of {old} (UTC), the most recent one that is at least 7 days old" in page
     assert "The score of 1 student is different" in page

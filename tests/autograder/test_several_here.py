@@ -229,7 +229,7 @@ def test_a_download_is_put_where_each_notebook_belongs(course, tmp_path):
 def test_what_handles_one_notebook_alone_says_so(course):
     with pytest.raises(CourseError, match=r"hw 1 has several notebooks \(Teil B, part_a\)"):
         find_assignment(course, NAME)
-    with pytest.raises(CourseError, match="say which is meant"):
+    with pytest.raises(CourseError, match="name one of them"):
         _ = Assignment(course, NAME).notebook
 
 

@@ -139,7 +139,7 @@ def test_a_time_of_the_download_makes_nobody_late(course, tmp_path):
     done = collected(course, archive(tmp_path, f"{MOODLE}/{FILE}"))
     assert told(course, "ada") == "2026-10-05 12:00:00 UTC"
     assert not done.handed_in[0].late and not done.handed_in[0].exact
-    assert any("count as in time" in line and "--names" in line for line in explain(done))
+    assert any("count as on time" in line and "--names" in line for line in explain(done))
 
 
 def test_a_timestamp_beside_the_notebook_is_the_time(course, tmp_path):

@@ -190,7 +190,7 @@ def test_formgrader_lists_and_grades_the_others(strange):
     for student in ("bob", "zoë"):
         answer = api.autograde(NAME, student)
         assert answer["success"] and answer["log"].startswith(f"{student}: "), answer
-        assert ("counts as in time" in answer["log"]) == (student == "bob"), "whose time cannot be read"
+        assert ("counts as on time" in answer["log"]) == (student == "bob"), "whose time cannot be read"
 
 
 def test_formgrader_s_button_takes_brackets_for_brackets(own_class):

@@ -83,7 +83,7 @@ def test_who_is_there_already_keeps_what_the_table_does_not_say(small, people):
         (",No,Id,", "No, Id: has no id"),
         ("<b>x</b>,X,Y,", "cannot be an id"),
         ("../x,X,Y,", "cannot be an id"),
-        ("ADA,Other,Person,", "only in capitals"),
+        ("ADA,Other,Person,", "only in upper and lower case"),
         ("ada,Other,Person,", "occurs twice"),
     ],
 )
@@ -164,9 +164,9 @@ def test_a_whole_name_is_taken_apart(small, people, text):
 def test_a_name_that_no_heading_tells_is_said_to_be_unread(small, people):
     said = " ".join(explain_import(people("id;Rufnaam;Geslacht\n7;Ada;Lovelace\n")))
     assert (
-        "no name was read" in said and "Rufnaam, Geslacht" in said and "'first name' and 'last name'" in said
+        "No name was read" in said and "Rufnaam, Geslacht" in said and "'first name' and 'last name'" in said
     )
-    assert "no last name was read" in " ".join(explain_import(people("id;Vorname;Sippe\n7;Ada;Lovelace\n")))
+    assert "No last name was read" in " ".join(explain_import(people("id;Vorname;Sippe\n7;Ada;Lovelace\n")))
     assert "was read" not in " ".join(explain_import(people("id;E-Mail;Nr\n7;ada@example.org;1\n")))
 
 

@@ -192,7 +192,7 @@ def test_only_those_who_are_wanted_are_graded_and_strangers_are_named(small):
     folders = find_submissions(small.assignment, small.assignment.submitted, ["bob"])
     results = grade_class(small.assignment, folders, Options("none"), lambda result: None)
     assert [result.student for result in results] == ["bob"]
-    with pytest.raises(CourseError, match="holds no 01_steps of cem"):
+    with pytest.raises(CourseError, match="contains no 01_steps from cem"):
         find_submissions(small.assignment, small.assignment.submitted, ["bob", "cem"])
 
 

@@ -259,7 +259,8 @@ def test_a_second_half_that_does_not_fit_is_left_to_a_person(course):
     verdict = by_name(result)["largest"]
     assert (verdict.status, verdict.score) == (Status.MANUAL, None)
     assert (
-        "seems to go on in the cell below. To be graded by hand. As the notebook stands: " in verdict.reason
+        "seems to continue in the cell below. To be graded by hand. As the notebook stands: "
+        in verdict.reason
     )
 
 

@@ -84,7 +84,7 @@ def test_what_a_cell_prints_stands_under_it(small):
         (Ending.KILLED, Status.MEMORY, "ended the notebook twice"),
         (Ending.OUTPUT, Status.ERROR, "wrote more output than allowed"),
         (Ending.DIED, Status.ERROR, "process ended"),
-        (Ending.FINISHED, Status.ERROR, "No readable answers"),
+        (Ending.FINISHED, Status.ERROR, "no readable answers"),
     ],
 )
 def test_a_job_that_ends_early_keeps_what_it_had_and_says_why_the_rest_is_missing(

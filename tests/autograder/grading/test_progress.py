@@ -53,7 +53,7 @@ def test_an_interrupted_run_and_a_killed_one_are_told_as_such(one):
     killed.wait()
     path = one.root / ".autograder" / "progress" / f"{NAME}.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"ended": "", "process": killed.pid}))
-    assert "the same command goes on" in str(list(follow(one))[-1])
+    assert "run the same command again to continue" in str(list(follow(one))[-1])
 
 
 def test_a_number_that_another_process_has_by_now_is_no_run(one):
@@ -63,7 +63,7 @@ def test_a_number_that_another_process_has_by_now_is_no_run(one):
         entry = json.loads(path.read_text())
         assert not read(one).ended
         path.write_text(json.dumps(entry | {"process_began": entry["process_began"] - 100}))
-        assert "the same command goes on" in str(read(one))
+        assert "run the same command again to continue" in str(read(one))
         with Record(one, "grading again", 5):
             assert (read(one).title, read(one).ended) == ("grading again", "")
 

@@ -291,11 +291,11 @@ def test_without_an_exchange_there_is_a_sentence(small):
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["--exchange"], "--exchange needs it"),
-        (["--watch", "--fresh"], "go without it"),
-        (["--watch", "--json", "x.json"], "go without it"),
+        (["--exchange"], "--exchange works only with --watch"),
+        (["--watch", "--fresh"], "work only without it"),
+        (["--watch", "--json", "x.json"], "work only without it"),
         (["--watch", "--submitted", "nowhere"], "there is no such folder"),
-        (["--watch", "source"], "`--watch --submitted source` watches it"),
+        (["--watch", "source"], "use `--watch --submitted source` to watch it"),
     ],
 )
 def test_what_cannot_be_is_said(small, arguments, sentence):

@@ -29,7 +29,7 @@ def test_only_so_much_is_read_of_all_notebooks_together(tmp_path):
     with opened(archive(tmp_path, ("a", "x" * 10), ("b", "y" * 10))) as (files, _):
         budget = Budget(15)
         assert budget.read(files[0]) == b"x" * 10
-        with pytest.raises(Unreadable, match="all notebooks together are too large"):
+        with pytest.raises(Unreadable, match="the notebooks are too large to read at once"):
             budget.read(files[1])
 
 

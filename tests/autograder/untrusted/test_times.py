@@ -93,7 +93,7 @@ def test_a_time_of_nbgrader_s_is_read_without_the_languages_of_the_world():
         ("2026-10-05 23:58 perhaps UTC", "'perhaps'"),
         ("2569-10-05 23:58 UTC", "no day that exists"),  # the Buddhist calendar
         ("yesterday", "no time of day"),
-        ("x" * 5000, "longer than a time"),
+        ("x" * 5000, "too long to be a time"),
         ("9" * 100, "no time of day"),
     ],
 )

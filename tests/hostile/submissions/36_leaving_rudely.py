@@ -1,6 +1,6 @@
 """tries: end the process before any check is reached
 loses: everything
-says: No readable answers
+says: no readable answers
 cell: first
 """
 
