@@ -80,7 +80,7 @@ def test_the_page_says_since_when(graded):
     old = date.fromisoformat(kept.stem) - timedelta(7)
     kept.rename(kept.with_name(f"{old}.json"))
     write_report(graded.assignment, output)
-    assert f"Nothing since the report of {old}" in output.read_text()
+    assert f"Nothing has changed since the report of {old}" in output.read_text()
     graded.hand_in("bob")
     graded.grade_class()
     write_report(graded.assignment, output)

@@ -226,7 +226,7 @@ def test_a_conflict_is_told_apart_from_an_error(browser):
     rows = browser.view()["groups"][0]["rows"]
     stale = dict.fromkeys(rows[0]["answers"], "old")
     reply, words = browser.ask("/api/give", {"question": QUESTION, "seen": stale, "score": 1})
-    assert reply.status == 409 and "Nothing of yours was written" in json.loads(words)["error"]
+    assert reply.status == 409 and "so nothing was saved" in json.loads(words)["error"]
 
 
 @pytest.mark.slow
