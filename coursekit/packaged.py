@@ -60,7 +60,7 @@ class Package:
             raise self.error(f"{path} cannot be read ({error.strerror}). {again}") from None
         if found != expected:
             raise self.error(
-                f"{path} is not the file that was published (its sha256 begins {found[:8]}, expected is "
+                f"{path} is not the file that was published (its sha256 begins with {found[:8]} instead of "
                 f"{expected[:8]}). {again}"
             )
 

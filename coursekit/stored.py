@@ -43,7 +43,7 @@ def read(path: Path, remedy: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
     found = hashlib.sha256(content).hexdigest()
     if found != digest:
         raise ModelMissing(
-            f"{path} is not the file that {described.name} describes (its sha256 begins {found[:8]}, expected is "
+            f"{path} is not the file that {described.name} describes (its sha256 begins with {found[:8]} instead of "
             f"{digest[:8]}). {remedy}"
         )
     return tensors_of(content), about
