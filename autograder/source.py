@@ -138,7 +138,10 @@ def is_demo(cell: NotebookNode) -> bool:
 def imported_ahead(preload_where: Mapping[str, str], notebook: NotebookNode) -> tuple[str, ...]:
     """The modules that take seconds to import, and that cells of the notebook need which are run when grading."""
     text = _text_that_is_run(notebook)
-    return tuple(dict.fromkeys(module for sign, module in preload_where.items() if sign in text))
+    found = (
+        module for sign, module in preload_where.items() if re.search(rf"(?<!\w){re.escape(sign)}", text)
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def _text_that_is_run(notebook: NotebookNode) -> str:

@@ -208,7 +208,7 @@ def test_packing_twice_gives_the_same_bytes(release, tmp_path, monkeypatch):
 
 
 def test_a_solution_is_never_packed():
-    with pytest.raises(CourseError, match="data/notes.txt holds a solution"):
+    with pytest.raises(CourseError, match="data/notes.txt contains a solution"):
         zip_bytes({"data/notes.txt": b"### BEGIN SOLUTION"}, TOP, {})
 
 

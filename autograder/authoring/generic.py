@@ -1,7 +1,7 @@
 """Mistakes that nobody had to think of: what people do wrong in any code, made of the solution's own lines.
 
-A keyword argument or one side of an operator is left out, a loop ends after its first item, a condition is half forgotten,
-a slice or a conversion left away, another thing compared. Those that an exercise's inputs expose on some seeds only make its grade a matter of luck.
+A keyword argument is left out, a loop ends after its first item, a condition is half forgotten, a slice or a conversion
+left away, another thing compared. Those that an exercise's inputs expose on some seeds only make its grade a matter of luck.
 """
 
 import ast
@@ -42,9 +42,6 @@ def _tables(tree: ast.AST) -> dict[str, set[str]]:
 def _mistakes(node: ast.AST, tables: dict[str, set[str]]) -> Iterator[Mutation]:
     if isinstance(node, ast.Call):
         yield from _of_call(node)
-    elif isinstance(node, ast.BinOp):
-        yield lambda n: become(n, n.left)  # a / b → a
-        yield lambda n: become(n, n.right)
     elif isinstance(node, ast.BoolOp):
         for number in range(len(node.values)):
             yield _without("values", number)

@@ -11,13 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-CODE = "code."
-"""The prefix of the implementations among the inputs of a case: "code.split: copies stay in both parts"."""
-
-
-def packed(source: str) -> np.ndarray:
-    """Source code as an input of a case: compressed bytes."""
-    return np.frombuffer(zlib.compress(source.strip().encode()), np.uint8).copy()
+from coursekit.project.codes import CODE
 
 
 def unpacked(code: Tensor) -> Callable[..., Any]:

@@ -17,22 +17,6 @@ Train = Callable[[GPT, Tensor, int], Tensor]
 """train(model, ids, steps): changes the model and returns the loss of each step."""
 
 FINE_FROM = 100
-BELOW_UNIGRAM = {
-    "inputs": "no input has a code of its own",
-    "last 2": "Your function does not change the model's weights. Does it call loss.backward() and optimiser.step()?",
-    "last 3": "The held-out loss is now higher than that of a uniform distribution, so training moves the model in the wrong direction. Look at the sign of the loss and at the learning rate.",
-    "last 4": "The model now predicts the token that it has just read. The target at position t is the token at t + 1.",
-    "last 5": "The model now predicts the token before the one that it has just read. The target at position t is the token at t + 1.",
-    "last 6": "The model now predicts the token after the next one. Shift the targets by one position only.",
-    "last 7": "The model is much better on the first few windows of the training text than on the rest of it. Draw the starts of the windows from the whole text, and anew at each step.",
-    "last 8": "The model was called more often than there are steps: one batch for each step.",
-    "last 9": "The returned tensor should contain one loss for each step: its shape is (steps).",
-    "last 10": "The returned losses are not the mean cross-entropies of your batches in nats per token. Return what you minimise, at each step.",
-    "last 11": "The held-out loss is not below that of the unigram baseline. Train with a larger learning rate (0.003 to 0.01), and on windows from the whole text.",
-    "last 12": "The model was called less often than there are steps: take one batch for each step.",
-    "last": "The check could not read its own result.",
-}  # fmt: skip
-"""What the codes of `trained` mean; from FINE_FROM on, everything is fine."""
 
 
 def new_gpt(vocabulary: int, dim: int = 96, layers: int = 3, window: int = WINDOW, seed: int = 0) -> GPT:
@@ -64,7 +48,7 @@ def log_probabilities(model: GPT, ids: Int[Tensor, " N"]) -> Float[Tensor, " N-1
 
 
 def trained(train: Train, case: Mapping[str, Tensor | int]) -> dict[str, Tensor]:
-    """What a training function achieves with a small GPT, as a code of BELOW_UNIGRAM or the number of tokens scored.
+    """What a training function achieves with a small GPT, as a code of `codes.BELOW_UNIGRAM` or the number of tokens scored.
 
     The case contains "ids" and "held_out" (ids of a made-up language with V tokens), "V", "window", "steps" and "seed".
     """
@@ -96,7 +80,7 @@ def _by_offset(model: GPT, ids: Int[Tensor, " N"]) -> dict[int, float]:
 
 @torch.no_grad()
 def _code(model: GPT, case: Mapping, losses: Tensor, calls: int, before: Mapping[int, float]) -> int:
-    """0 if the model is below the baseline and everything else is as asked; otherwise a code of BELOW_UNIGRAM."""
+    """0 if the model is below the baseline and everything else is as asked; otherwise a code of `codes.BELOW_UNIGRAM`."""
     ids, held_out, T = case["ids"], case["held_out"], case["window"]
     loss = -log_probabilities(model, held_out).mean().item()
     counts = torch.bincount(ids, minlength=case["V"]) + 1.0

@@ -7,8 +7,7 @@ import numpy as np
 from autograder.checks.asking import Case
 from autograder.checks.judging import Rule
 from autograder.exercise import Draw, Exercise, Mistake
-from coursekit.project.testing import CODE, packed
-from coursekit.project.training import BELOW_UNIGRAM
+from coursekit.project.codes import BELOW_UNIGRAM, CODE, packed
 
 from .implementations import FAULTS, RIGHT
 

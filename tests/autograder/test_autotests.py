@@ -121,12 +121,12 @@ def spoil(name: str, text: str):
     ("solution", "test", "change", "words"),
     [
         ("a = 1", "### AUTOTEST a", lambda one: (one.root / "autotests.yml").unlink(), "no autotests.yml beside"),
-        ("a = 1", "### AUTOTEST a", spoil("autotests.yml", "python3: [\n"), "autotests.yml is no valid YAML"),
+        ("a = 1", "### AUTOTEST a", spoil("autotests.yml", "python3: [\n"), "autotests.yml is not valid YAML"),
         ("a = 1", "### AUTOTEST a", spoil("autotests.yml", "ir: {}\n"), "has no section python3"),
         ("a = 1", "### AUTOTEST a", spoil("autotests.yml", "python3: {x: y}\n"), "section python3 lacks 'templates'"),
         ("a = 1 / 0", "### AUTOTEST a", None, "the cell a0 stops with ZeroDivisionError: division by zero"),
         ("a = input()", "### AUTOTEST a", None, "the cell a0 stops with StdinNotImplementedError"),
-        ("### AUTOTEST a", "assert True", None, "the cell a0 has an AUTOTEST line and is no cell of autograder tests"),
+        ("### AUTOTEST a", "assert True", None, "the cell a0 has an AUTOTEST line but is not marked as autograder tests"),
         ("a = 1", "### AUTOTEST b", None, "the cell t0 stops with NameError: name 'b' is not defined"),
         (
             "while True: pass",

@@ -68,7 +68,7 @@ def test_python_is_python_whatever_its_kernel_is_called(kernel, info):
 def test_another_language_needs_its_kernel(kernel, info, found, jupyter):
     assert language(named(kernel, info)) == found
     with pytest.raises(
-        CourseError, match=rf"is written in {re.escape(found)}, and its kernel.* is not installed here"
+        CourseError, match=rf"is written in {re.escape(found)}, but its kernel.* is not installed here"
     ):
         kernel_for(named(kernel, info), Path("x.ipynb"))
 
@@ -154,7 +154,7 @@ def test_a_run_without_the_kernel_grades_nobody(small, jupyter):
     small.hand_in("ada")
     set_kernel(small.assignment.release, name="ir", display_name="R", language="R")
     folders = run.find_submissions(small.assignment, small.assignment.submitted, [])
-    with pytest.raises(CourseError, match="is written in R, and its kernel ir is not installed here"):
+    with pytest.raises(CourseError, match="is written in R, but its kernel ir is not installed here"):
         run.grade_class(small.assignment, folders, run.Options("none"), lambda result: None)
     with open_gradebook(small.root) as gradebook:
         assert not gradebook.assignment_submissions(small.assignment.name)

@@ -59,7 +59,7 @@ def test_a_notebook_with_another_name_than_its_folder_goes_all_the_way(tmp_path,
         assert archive.namelist() == [f"ada/{file}.html", f"bob/{file}.html"]
     command(root, monkeypatch, "export", name, "--to", "csv", "--unfinished")
     assert f"{name},,2026-10-01 12:00:00,ada" in (root / "grades.csv").read_text()
-    assert "Nothing would change" in command(root, monkeypatch, "regrade", name, "--isolation", "none")
+    assert "would change." in command(root, monkeypatch, "regrade", name, "--isolation", "none")
     assert "2 of 2" in command(root, monkeypatch, "watch", name)
     command(root, monkeypatch, "written", name, "--agreement")
     command(root, monkeypatch, "minutes", name)

@@ -18,8 +18,6 @@ def changes(body, before="", parameters="x, tags, k"):
     ("body", "mistake"),
     [
         ("return torch.bincount(x, minlength=k)", "return torch.bincount(x)"),
-        ("return x / k**0.5", "return k ** 0.5"),
-        ("return x @ tags", "return tags"),
         ("return x.softmax(x, -1)", "return x.softmax(x)"),
         ("return answer(x)", "return x"),
         ("return x.abs().sum()", "return x.sum()"),

@@ -32,7 +32,7 @@ def test_a_key_is_published_from_its_day_on(small, days, early, refused):
     assignment = Assignment(small.root, NAME)
     assignment.lent.write_bytes(lent_bytes(assignment))
     if refused:
-        with pytest.raises(CourseError, match="lends from"):
+        with pytest.raises(CourseError, match="can be borrowed from"):
             published_key(assignment, early)
     else:
         assert len(published_key(assignment, early)) == 43
@@ -77,7 +77,7 @@ def test_minutes_are_rounded_to_the_nearest_five():
 
 @pytest.mark.parametrize("mark", ["### BEGIN SOLUTION", "### BEGIN HIDDEN TESTS"])
 def test_no_solution_and_no_hidden_test_is_packed_for_students(mark):
-    with pytest.raises(CourseError, match="a.py holds a solution"):
+    with pytest.raises(CourseError, match="a.py contains a solution"):
         zip_bytes({"a.py": f"x = 1\n{mark}\n".encode()}, "course", {})
 
 

@@ -110,7 +110,7 @@ def test_no_cell_is_a_formula(own_class, to):
     cells = [cell for row in rows for cell in row]
     assert not [cell for cell in cells if cell.startswith(SIGNS)]
     assert f"'{FORMULA}" in cells and "'=HYPERLINK(1)" in cells
-    assert "will not be found" in said and FORMULA in said
+    assert "will not find them" in said and FORMULA in said
 
 
 def test_nbgrader_s_own_command_takes_the_exporters(own_class):
@@ -134,7 +134,7 @@ def test_what_was_not_graded_gets_a_sentence(own_class):
     assert "The gradebook holds no 01_static_embeddings" in str(result.exception)
     with own_class.gradebook() as gradebook:
         gradebook.update_or_create_assignment("01_static_embeddings")
-        with pytest.raises(CourseError, match="for one assignment"):
+        with pytest.raises(CourseError, match="of a single assignment"):
             CanvasExport(column="one").export(gradebook)
         MoodleExport(student=["ada"], unfinished=True, to="ada.csv").export(gradebook)
     with open("ada.csv") as file:

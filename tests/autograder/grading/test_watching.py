@@ -75,12 +75,12 @@ def test_a_watcher_grades_what_arrives_ends_cleanly_and_goes_on(assignment):
         assert refused.returncode == 1 and "watching this course already" in " ".join(refused.stdout.split())
         below = processes_below(process.pid)
         process.send_signal(signal.SIGTERM)
-        assert "2 graded" in line_with(process, "Ended")
+        assert "2 graded" in line_with(process, "Stopped")
         assert process.wait(60) == 0
         wait_until_gone(below)
     put(assignment, "bob", perfect)
     with watching(assignment) as process:
         assert " / " in line_with(process, "bob")  # and no line of ada's or hao's before
         process.send_signal(signal.SIGINT)
-        assert "1 graded" in line_with(process, "Ended")
+        assert "1 graded" in line_with(process, "Stopped")
     assert len(read_history(assignment, "ada").hand_ins) == 1

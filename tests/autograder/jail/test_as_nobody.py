@@ -65,5 +65,5 @@ def test_an_interpreter_that_only_root_can_run_is_refused(course, monkeypatch):
     hidden = course / "python"
     hidden.write_text("")
     monkeypatch.setattr(sys, "executable", str(hidden))
-    with pytest.raises(JailError, match="can be run by root alone"):
+    with pytest.raises(JailError, match="can be run by root only"):
         Place(View(hidden=(course,)))

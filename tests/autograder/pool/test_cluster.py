@@ -124,7 +124,7 @@ def test_without_a_scheduler_there_is_a_sentence(kind, monkeypatch):
     monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 1)
     monkeypatch.chdir(kind.course)
     result = CliRunner().invoke(app, ["grade", NAME, "--scheduler", "tcp://127.0.0.1:1"])
-    assert "no scheduler to be reached at tcp://127.0.0.1:1" in str(result.exception)
+    assert "No scheduler can be reached at tcp://127.0.0.1:1" in str(result.exception)
     result = CliRunner().invoke(app, ["grade", NAME, "--scheduler", "tcp://127.0.0.1:1", "--workers", "2"])
     assert "choose one" in str(result.exception)
     assert isinstance(result.exception, CourseError)

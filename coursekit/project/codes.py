@@ -1,0 +1,31 @@
+"""What the cases of the project's checks contain, and what the codes mean that the checks return. Needs no torch."""
+
+import zlib
+
+import numpy as np
+
+CODE = "code."
+"""The prefix of the implementations among the inputs of a case: "code.split: copies stay in both parts"."""
+
+
+def packed(source: str) -> np.ndarray:
+    """Source code as an input of a case: compressed bytes."""
+    return np.frombuffer(zlib.compress(source.strip().encode()), np.uint8).copy()
+
+
+BELOW_UNIGRAM = {
+    "inputs": "no input has a code of its own",
+    "last 2": "Your function does not change the model's weights. Does it call loss.backward() and optimiser.step()?",
+    "last 3": "The held-out loss is now higher than that of a uniform distribution, so training moves the model in the wrong direction. Look at the sign of the loss and at the learning rate.",
+    "last 4": "The model now predicts the token that it has just read. The target at position t is the token at t + 1.",
+    "last 5": "The model now predicts the token before the one that it has just read. The target at position t is the token at t + 1.",
+    "last 6": "The model now predicts the token after the next one. Shift the targets by one position only.",
+    "last 7": "The model is much better on the first few windows of the training text than on the rest of it. Draw the starts of the windows from the whole text, and anew at each step.",
+    "last 8": "The model was called more often than there are steps: one batch for each step.",
+    "last 9": "The returned tensor should contain one loss for each step: its shape is (steps).",
+    "last 10": "The returned losses are not the mean cross-entropies of your batches in nats per token. Return what you minimise, at each step.",
+    "last 11": "The held-out loss is not below that of the unigram baseline. Train with a larger learning rate (0.003 to 0.01), and on windows from the whole text.",
+    "last 12": "The model was called less often than there are steps: take one batch for each step.",
+    "last": "The check could not read its own result.",
+}  # fmt: skip
+"""What the codes of `trained` mean; from FINE_FROM on, everything is fine."""
