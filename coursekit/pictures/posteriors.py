@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from coursekit.language import load_language
-from coursekit.plots import PALETTE, show, write_in_cells
+from coursekit.plots import PALETTE, ink_on, show, write_in_cells
 
 Reading = tuple[Sequence[str], Float[Tensor, "steps S"], int]
 """Labels of the steps, the posterior at each, and the number of words before the target."""
@@ -58,8 +58,16 @@ def opinions(found: Mapping[str, Mapping[str, Float[Tensor, " S"]]], senses: Seq
             )
             for row, (left, width) in enumerate(zip(start, widths, strict=True)):
                 if width > 0.2:
-                    ax.text(left + width / 2, row, senses[s].split("#")[1], ha="center", va="center", fontsize=8,
-                            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1})  # fmt: skip
+                    name = senses[s].split("#")[1]
+                    ax.text(
+                        left + width / 2,
+                        row,
+                        name,
+                        ha="center",
+                        va="center",
+                        fontsize=8,
+                        color=ink_on(colour),
+                    )
             start += widths
         ax.set_yticks(range(len(rows)), list(rows), fontsize=9)
         ax.set(xlim=(0, 1), xlabel="probability")

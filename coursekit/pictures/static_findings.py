@@ -231,10 +231,7 @@ def mixtures_of_senses(mixtures: Sequence[Mapping]) -> None:
         f"frequent a sense is, the larger is its weight, with a correlation of {follows:.2f} (recorded: {low['correlation']:.2f} "
         f"to {high['correlation']:.2f}). However, the weights vary less than the frequencies: the slope is {slope:.2f} "
         f"({low['slope']:.2f} to {high['slope']:.2f}). A sense that accounts for a tenth of the occurrences has a weight of about "
-        f"{intercept + 0.1 * slope:.2f} rather than 0.10.\n\n**Claim and measurement.** Arora et al. (2018) merge pairs of words "
-        f"into artificial words and report similar results: the vectors add up linearly, and the weight of the rarer meaning "
-        f"decreases only with the logarithm of the frequency ratio. All senses are in the vector, but the vector cannot show "
-        f"which of them is meant in a given sentence."))  # fmt: skip
+        f"{intercept + 0.1 * slope:.2f} rather than 0.10."))  # fmt: skip
 
 
 def _as_mixtures(in_novels: pd.DataFrame) -> pd.DataFrame:

@@ -665,6 +665,9 @@ reveal("static.mixture", np.mean([row["weighted by frequency"] for row in mixtur
 static_findings.mixtures_of_senses(mixtures)
 
 # %% [markdown]
+# **Claim and measurement.** Arora et al. (2018) merge pairs of words into artificial words and report similar results: the vectors add up linearly, and the weight of the rarer meaning decreases only with the logarithm of the frequency ratio. All senses are in the vector, but the vector cannot show which of them is meant in a given sentence.
+
+# %% [markdown]
 # Does the vector of a word also mix its senses in *real* English? In real texts the senses are not labelled. However, we can merge two words and replace every *silver* and every *gold* by `silver|gold`. The result is a word with two senses, and the original text shows which sense is meant at each position. Such a word is called a **pseudo-word** (Schütze 1998).
 #
 # We merged 68 pairs of nouns in one half of the text of 82 English novels and left the other half unchanged ([data/novels](../../data/novels/README.md)). Again we dropped some occurrences of one word of each pair. This word therefore accounts for between one tenth and nine tenths of the occurrences of the merged word.
@@ -817,7 +820,7 @@ static_further.results_of_the_test(scores, limits)
 # %% [markdown]
 # ### What a bag of words cannot represent
 #
-# Why is the accuracy one half? The figure shows two sentences of the language, each with the sense of *cell* and its exact probability. In this language people act on things that belong to their own topic: a cell that the prisoner paints is in a prison, and a cell that the biologist paints is alive.
+# Why is the accuracy one half? The figure shows two sentences of the language, each with the sense of *cell* and its exact probability. We call them *partners*: they contain the same words in a different order, and *cell* has a different sense in each. In this language people act on things that belong to their own topic: a cell that the prisoner paints is in a prison, and a cell that the biologist paints is alive.
 
 # %% tags=["demo"]
 static_further.two_partners(

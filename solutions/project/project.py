@@ -569,10 +569,9 @@ def test_interval(interval) -> None:
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "project-three_tests-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check(
-    "project.three_tests",
-    lambda case: tried(case, split=test_split, unigram=test_unigram, interval=test_interval),
-)
+check("project.three_tests", lambda case: tried(
+    case, split=test_split, unigram=test_unigram, interval=test_interval
+))
 
 # %% [markdown]
 # Each number in these tests has a purpose. The sizes are unequal, so counting passages gives another split. A token occurs in the held-out text only, and one passage is drawn twice. Do your own functions pass?

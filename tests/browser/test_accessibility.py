@@ -16,13 +16,13 @@ from tests.conftest import ASSIGNMENTS, ROOT
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 NAME = "02_attention"
-SLIDER = "interact(show_temperature"
+SLIDER = "temperature_slider("
 HINT = 'hint("attention.similarities")'
 
 
 def is_needed(cell) -> bool:
-    """Answers, and the two figures of weights; no checks, hints, predictions or other figures."""
-    draws = "show(" in cell.source and "draw_weights" not in cell.source
+    """Answers, imports and the two figures of weights; no checks, hints, predictions or other figures."""
+    draws = "pictures." in cell.source and "import " not in cell.source and "temperature" not in cell.source
     return not (draws or grade_id(cell).endswith("-check") or re.match(r"(hint|predict)\(", cell.source))
 
 

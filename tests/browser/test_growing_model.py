@@ -26,7 +26,7 @@ def course(tmp_path, monkeypatch):
     """A student's folder with what the path needs of the three notebooks: stubs, checks, `keep`, `mine` and MiniLM."""
     monkeypatch.delenv("AUTOGRADER_HOME", raising=False)  # my_model.py lies beside the notebooks
     folder = tmp_path / "course"
-    begin, end = 'mine("Block"', "largest_difference(own_bert)"
+    begin, end = 'mine("Block"', "differences(minilm, own_bert"
     for name, needed in (
         (ATTENTION, lambda cells: up_to(cells, 'check("attention.multi_head"')),
         (BLOCKS, lambda cells: [*up_to(cells, "keep(sinusoid"), *step_and_batches(cells)]),
@@ -148,4 +148,4 @@ def test_from_empty_stubs_to_minilm_in_own_code(course, start_lab, page, picture
     assert {"✓ bert.Bert: right", "✓ bert.bert_names: right"} <= {text.strip() for text in texts}
     difference = re.search(r"largest difference between the last hidden states: (\S+)", texts[-1])
     assert float(difference[1]) < 1e-5, texts[-1]
-    pictures(page, picture, "path_own_bert", "largest_difference(own_bert)")
+    pictures(page, picture, "path_own_bert", "differences(minilm, own_bert")

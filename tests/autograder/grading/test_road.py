@@ -153,7 +153,7 @@ def test_feedback_draws_formulas_and_asks_no_other_host(graded):
     for student in read_report(course / "report.json"):
         page = (course / "feedback" / student / NAME / f"{NAME}.html").read_text()
         assert "cdnjs" not in page and "<script src" not in page
-        if "Attention, step by step" in page:  # not the broken ones
+        if "By the end, you will be able to" in page:  # not the broken ones
             assert "<math " in page and "<mfrac>" in page
 
 
