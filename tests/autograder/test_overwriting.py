@@ -157,7 +157,7 @@ def test_init_writes_nothing_where_something_is(tmp_path, name, obstacle):
     course.mkdir()
     obstacle(course / name, tmp_path / "elsewhere")
     before = everything_in(tmp_path)
-    with pytest.raises(CourseError, match="holds"):
+    with pytest.raises(CourseError, match="already"):
         begin_course(course)
     assert everything_in(tmp_path) == before
 

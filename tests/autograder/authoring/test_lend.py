@@ -111,7 +111,7 @@ def test_a_time_holds_the_key_back_and_is_told(course):
     one.lent.write_bytes(lent_bytes(one))
     assert lent(one, zipped(one)).opens == later
     refused = run("lend", NAME)
-    assert refused.exit_code == 1 and f"lends from {later} on" in str(refused.exception)
+    assert refused.exit_code == 1 and f"can be borrowed from {later} on" in str(refused.exception)
     assert "borrow(key=" in run("lend", NAME, "--early").output
     course(setting % (NAME, before))
     assert "borrow(key=" in run("lend", NAME).output

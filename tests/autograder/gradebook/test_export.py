@@ -131,7 +131,7 @@ def test_nbgrader_s_own_command_takes_the_exporters(own_class):
 def test_what_was_not_graded_gets_a_sentence(own_class):
     result = CliRunner().invoke(app, ["export", "01_static_embeddings", "--to", "csv"])
     assert isinstance(result.exception, CourseError)
-    assert "The gradebook holds no 01_static_embeddings" in str(result.exception)
+    assert "The gradebook has no entry for 01_static_embeddings" in str(result.exception)
     with own_class.gradebook() as gradebook:
         gradebook.update_or_create_assignment("01_static_embeddings")
         with pytest.raises(CourseError, match="of a single assignment"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from coursekit.project import senses, testing
+from coursekit.project import codes, senses, testing
 from coursekit.project.reading import TextUnusable
 from coursekit.project.senses import occurrences, read_sheet, write_sheet
 
@@ -75,9 +75,9 @@ def test_a_test_rejects_with_any_error_and_a_stub_is_not_an_answer():
     def stub(function):
         raise NotImplementedError
 
-    right = torch.from_numpy(testing.packed("def double(x):\n    return x + x"))
-    wrong = torch.from_numpy(testing.packed("def double(x):\n    return x * x"))
-    broken = torch.from_numpy(testing.packed("def double(x):\n    return x.nothing"))
+    right = torch.from_numpy(codes.packed("def double(x):\n    return x + x"))
+    wrong = torch.from_numpy(codes.packed("def double(x):\n    return x * x"))
+    broken = torch.from_numpy(codes.packed("def double(x):\n    return x.nothing"))
     case = {"code.double: b": wrong, "code.double: a": right, "code.double: c": broken, "other": right}
     verdicts = {name: bool(value) for name, value in testing.tried(case, double=test_double).items()}
     assert verdicts == {
