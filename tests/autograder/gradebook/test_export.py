@@ -65,7 +65,7 @@ def test_who_is_not_finished_is_left_out_and_named_or_asked_for(own_class):
     assert "still have to be graded by hand" in said and "bob" in said
     said, rows = export("--to", "canvas", "--unfinished")
     assert len(rows) == 2 + 17
-    assert "wait for grading" not in said
+    assert "to be graded by hand" not in said
 
 
 def test_moodle(own_class):

@@ -582,7 +582,7 @@ def test_our_own_error_stops_the_run_and_writes_nothing(course, perfect, tmp_pat
     )
     monkeypatch.chdir(broken)
     result = CliRunner().invoke(app, ["grade", NAME, "--isolation", "none"])
-    assert "answer to case 0 is not clean: exception" in str(result.exception)
+    assert "answer to case 0 has a problem: exception" in str(result.exception)
     assert isinstance(result.exception, CourseError)
     assert not (broken / "autograded").exists()
 

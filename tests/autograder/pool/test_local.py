@@ -298,7 +298,7 @@ def test_a_gradebook_that_is_locked_in_the_middle_loses_nothing(kind, light_jail
             if not other.in_transaction:  # several students may have been recorded together
                 other.execute("BEGIN EXCLUSIVE")
 
-        with pytest.raises(CourseError, match="locked. Another program writes in it"):
+        with pytest.raises(CourseError, match="locked. Another program is writing to it"):
             grade_class(kind.assignment, folders, Options(workers=1), lock)
         other.rollback()
     grade_class(kind.assignment, folders, Options(workers=1), lambda result: None)
@@ -364,6 +364,6 @@ def test_a_full_disk_gets_a_sentence_and_the_next_run_goes_on(kind, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     first, _, second = done.stdout.partition("\n0 ")
     assert first.startswith("1 ") and "Traceback" not in first, first
-    assert "Make room and run the command again" in " ".join(first.split())
+    assert "Free some disk space and run the command again" in " ".join(first.split())
     assert "perfect" in second
     assert graded(kind.course) == want

@@ -41,7 +41,7 @@ def test_before_anything_is_graded_a_sentence_says_what_to_do(tmp_path, monkeypa
 def test_agreement_is_a_table(nine, monkeypatch):
     monkeypatch.chdir(nine.root)
     ask = ["written", NAME, "--by", "words", "--agreement"]
-    assert "Nothing was read twice" in CliRunner().invoke(app, ask).output
+    assert "Nothing has been read twice" in CliRunner().invoke(app, ask).output
     question = next(one for one in read_questions(nine) if one.name == QUESTION)
     desk = Desk(nine, question, WrittenAnswers(nine), None)
     rows = next(g["rows"] for g in desk.view("ann")["groups"] if SIGNS in [row["text"] for row in g["rows"]])
