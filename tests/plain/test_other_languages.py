@@ -196,7 +196,7 @@ def test_feedback_says_why_and_shows_no_hidden_test(of_class, graded):
     of_class.call("feedback", NAME, "wrong", "loops")
     page = unescape(page_of(of_class.assignment, "wrong").read_text())
     assert of_class.language.why in page and "double-test</a>, 0 of 2" in page
-    assert "Hidden tests stand here" in page
+    assert "There are hidden tests here" in page
     assert "the cell was stopped after 3 seconds" in unescape(
         page_of(of_class.assignment, "loops").read_text()
     )
