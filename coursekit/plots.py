@@ -2,6 +2,7 @@
 
 import base64
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -111,3 +112,8 @@ def _darken_words(figure: "Figure") -> None:
     for text in figure.findobj(Text):
         if ink := INK.get(to_hex(text.get_color())):
             text.set_color(ink)
+
+
+def listed(values: Iterable[float], digits: int = 2) -> str:
+    """Numbers as an alt text lists them: "0.12, 0.30"."""
+    return ", ".join(f"{value:.{digits}f}" for value in values)

@@ -12,6 +12,7 @@ from torch import Tensor
 from coursekit.application_runs import Interval, Scores
 from coursekit.entity_scores import Spans, Tagged
 from coursekit.intervals import bootstrap, half_width
+from coursekit.plots import listed
 
 
 def _verdict(low: float, high: float) -> str:
@@ -34,11 +35,7 @@ def gains_of_fine_tuning(gains: Mapping[str, Interval], answers: pd.DataFrame) -
         verdict = _verdict(low, high)
         print(f"fine-tuned − {name:<18} {middle:+z.3f}  (95 % {low:+.3f} to {high:+.3f}): {verdict}")
     by_seed = answers[answers["model"] == "fine-tuned"].groupby("seed")["right"].mean()
-    print(f"fine-tuned, accuracy by seed: {_listed(by_seed)} (± {half_width(by_seed):.3f})")
-
-
-def _listed(values: Sequence[float]) -> str:
-    return ", ".join(f"{x:.3f}" for x in values)
+    print(f"fine-tuned, accuracy by seed: {listed(by_seed, 3)} (± {half_width(by_seed):.3f})")
 
 
 def entities(tokens: Sequence[str], taggings: Sequence[list[str]], spans: Spans) -> None:
@@ -139,7 +136,7 @@ def answers(
     display(pd.DataFrame(table).T.fillna("–"))
     by_seed = [one["F1"].mean() for one in forced["fine-tuned"]]
     print(
-        f"fine-tuned, F1 on questions with an answer, by seed: {_listed(by_seed)} (± {half_width(by_seed):.3f})"
+        f"fine-tuned, F1 on questions with an answer, by seed: {listed(by_seed, 3)} (± {half_width(by_seed):.3f})"
     )
 
 

@@ -11,12 +11,7 @@ from torch import Tensor
 
 from coursekit import features
 from coursekit.intervals import bootstrap
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show, write_in_cells
-
-
-def _listed(values: Sequence[float], digits: int = 2) -> str:
-    return ", ".join(f"{value:.{digits}f}" for value in values)
-
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, listed, show, write_in_cells
 
 POINTS = "embedding", "attention 1", "feed-forward 1", "attention 2", "feed-forward 2"
 
@@ -82,7 +77,7 @@ def lens(
             means, low, high = np.array(values).T
             colour, marker, style = LENSES[name]
             ax.errorbar(range(len(means)), means, (means - low, high - means), color=colour, marker=marker, linestyle=style, markersize=5, capsize=2, label=name)  # fmt: skip
-            said.append(f"{name}: {_listed(means.tolist())}")
+            said.append(f"{name}: {listed(means.tolist())}")
         ax.set_xticks(range(len(places)), places, fontsize=8, rotation=20)
         ax.set(yscale="log", ylim=(0.015, 40))
     for (name, (mean, *_)), style in zip(counts.items(), ("-.", "--"), strict=True):
@@ -201,7 +196,7 @@ def worths(found: Mapping[tuple[str, str], Float[np.ndarray, "heads sentences"]]
         )
         ax.set_yticklabels(["layer 1", "layer 2"])
         ax.title.set_fontsize(10)
-        said.append(f"{name}, {way}: layer 1 {_listed(means[:4].tolist(), 3)}; layer 2 {_listed(means[4:].tolist(), 3)}")  # fmt: skip
+        said.append(f"{name}, {way}: layer 1 {listed(means[:4].tolist(), 3)}; layer 2 {listed(means[4:].tolist(), 3)}")  # fmt: skip
     for ax in axes[1]:
         ax.set_xlabel("head")
     figure.colorbar(image, ax=axes, label="increase in loss, nats", shrink=0.9)
@@ -229,7 +224,7 @@ def patched(
             ax.set_yticks(range(len(places)), places, fontsize=8)
             ax.set_xticks(range(means.shape[1]))
             ax.set_title(title, fontsize=9)
-            rows = [f"{place} {_listed(row.tolist())}" for place, row in zip(places, means, strict=True) if np.abs(row).max() > 0.05]  # fmt: skip
+            rows = [f"{place} {listed(row.tolist())}" for place, row in zip(places, means, strict=True) if np.abs(row).max() > 0.05]  # fmt: skip
             said.append(f"{name if shares is values else f'{name}, source of the same sense'} ({len(shares)} pairs): {'; '.join(rows) or 'all below 0.05'}")  # fmt: skip
     axes[1, len(found) // 2].set_xlabel("exchanged after layer (0: input of the first)")
     figure.colorbar(image, ax=axes, label="share restored", shrink=0.8)
@@ -258,7 +253,7 @@ def attributed(
         ax.set_yticks(range(len(places)), places, fontsize=8)
         ax.set_xticks(range(means.shape[1]))
         ax.set_title(name, fontsize=10)
-        large = [f"{place} {_listed(row.tolist())}" for place, row in zip(places, means, strict=True) if np.abs(row).max() > 0.05]  # fmt: skip
+        large = [f"{place} {listed(row.tolist())}" for place, row in zip(places, means, strict=True) if np.abs(row).max() > 0.05]  # fmt: skip
         said.append(f"{name}: {'; '.join(large)}")
     axes[1].set_xlabel("exchanged after layer (0: input of the first)")
     figure.colorbar(image, ax=axes, label="share restored", shrink=0.8)
@@ -341,7 +336,7 @@ def steering(table: pd.DataFrame) -> None:
         for (name, rows), colour, style in zip(table.groupby("vector", sort=False), (BLUE, ORANGE, GREY), ("-o", "--s", ":D"), strict=True):  # fmt: skip
             means = rows.groupby("strength")[column].mean()
             ax.plot(means.index, means, style, color=colour, markersize=4, label=name)
-            said.append(f"{label.replace(chr(10), ' ')}, {name}: {_listed(means.tolist())}")
+            said.append(f"{label.replace(chr(10), ' ')}, {name}: {listed(means.tolist())}")
         ax.set(xlabel="strength", ylabel=label)
     axes[0].legend(fontsize=8)
     strengths = ", ".join(f"{strength:g}" for strength in sorted(table.strength.unique()))

@@ -8,7 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, show
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, listed, show
 
 KINDS = (
     ("same word, one sense", BLUE, "o"),
@@ -70,8 +70,8 @@ def separation(similar: Float[Tensor, "3 layers"]) -> None:
         ax.legend(fontsize=8, loc="center" if ax is right else "lower left", bbox_to_anchor=None if ax is right else (0.02, 0.3))  # fmt: skip
     show(
         figure,
-        alt=f"Mean cosine by layer, 0 to {len(gap) - 1}. {_by_layer(similar)}. One sense minus two senses: {_listed(gap, 3)}, largest at "
-        f"layer {best}; two senses minus different words: {_listed(above)}.",
+        alt=f"Mean cosine by layer, 0 to {len(gap) - 1}. {_by_layer(similar)}. One sense minus two senses: {listed(gap, 3)}, largest at "
+        f"layer {best}; two senses minus different words: {listed(above)}.",
     )
 
 
@@ -85,7 +85,7 @@ def pairs(found: Mapping[str, Float[Tensor, " layers"]], similar: Float[Tensor, 
         found.items(), (GREY, PINK, ORANGE, BLUE, RED), "DPsov", strict=True
     ):
         ax.plot(values, color=colour, marker=marker, markersize=5, label=name)
-        said.append(f"{name}: {_listed(values.tolist())}")
+        said.append(f"{name}: {listed(values.tolist())}")
     ax.set(xlabel="layer (0: input of the first)", ylabel="cosine", ylim=(-0.1, 1.02))
     figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=8)
     show(
@@ -137,7 +137,7 @@ def centred(before: Float[Tensor, "3 layers"], after: Float[Tensor, "3 layers"])
         ax.title.set_fontsize(10)
     axes[0].set_ylabel("mean cosine")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
-    gaps = [_listed((values[0] - values[1]).tolist(), 3) for values in (before, after)]
+    gaps = [listed((values[0] - values[1]).tolist(), 3) for values in (before, after)]
     show(
         figure,
         alt=f"Mean cosines by layer from 0. Not centred: {_by_layer(before)}. Centred: {_by_layer(after)}. One sense minus two: {gaps[0]} "
@@ -189,7 +189,7 @@ def exam(
         ax.set(title=f"{half}, {kind} sentences", ylim=(0.35, 1.05))
         ax.title.set_fontsize(10)
         said.append(
-            f"{half}, {kind} sentences by layer: {_listed(means)}, at layer {chosen} {means[chosen]:.2f} "
+            f"{half}, {kind} sentences by layer: {listed(means)}, at layer {chosen} {means[chosen]:.2f} "
             f"({low[chosen]:.2f} to {high[chosen]:.2f}); {', '.join(levels)}"
         )
     for ax in axes[-1]:
@@ -219,7 +219,7 @@ def probes(found: Mapping[str, Sequence[tuple[float, float]]]) -> None:
             markersize=5,
             label=name,
         )
-        said.append(f"{name}: {_listed(means)} (± at most {half.max():.2f})")
+        said.append(f"{name}: {listed(means)} (± at most {half.max():.2f})")
     ax.set(xlabel="layer", ylabel="accuracy", ylim=(0.4, 1.05))
     figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=8)
     show(figure, alt=f"Accuracy of linear probes by layer from 0. {'; '.join(said)}.")
@@ -232,9 +232,5 @@ def _curves(ax: plt.Axes, similar: Float[Tensor, "3 layers"]) -> None:
 
 def _by_layer(similar: Float[Tensor, "3 layers"]) -> str:
     return "; ".join(
-        f"{name} {_listed(values.tolist())}" for (name, _, _), values in zip(KINDS, similar, strict=True)
+        f"{name} {listed(values.tolist())}" for (name, _, _), values in zip(KINDS, similar, strict=True)
     )
-
-
-def _listed(values: Sequence[float], digits: int = 2) -> str:
-    return ", ".join(f"{value:.{digits}f}" for value in values)

@@ -130,23 +130,23 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
         raise TextUnusable(f"{path.name} is empty.")
     for start, what in FILES.items():
         if content.startswith(start):
-            raise TextUnusable(f"{path.name} is no plain text but {what}.")
+            raise TextUnusable(f"{path.name} is not plain text but {what}.")
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         encoding = "utf-16"
     elif b"\0" in content:
         raise TextUnusable(
-            f"{path.name} is no plain text: it contains zero bytes, as programs and pictures do."
+            f"{path.name} is not plain text: it contains zero bytes, as programs and pictures do."
         )
     try:
         return content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except LookupError:
         raise TextUnusable(
-            f"Python knows no encoding {encoding!r}; there are, for example, 'utf-8' and 'latin-1'."
+            f"Python has no encoding named {encoding!r}; there are, for example, 'utf-8' and 'latin-1'."
         ) from None
     except UnicodeDecodeError as error:
         raise TextUnusable(
             f"{path.name} is not in {encoding.upper()}: byte {error.start:,} is {content[error.start]:#04x}. Save it as UTF-8, or try "
-            'own_text(…, encoding="latin-1") for an older European text, and look whether its accents are right.'
+            'own_text(…, encoding="latin-1") for an older European text, and check whether its accents are right.'
         ) from None
 
 
@@ -190,7 +190,7 @@ def _examined(
 
 
 def _kind(name: str, text: str) -> tuple[str, ...]:
-    """Notes on the script. Raises TextUnusable for what is no running text."""
+    """Notes on the script. Raises TextUnusable for what is not running text."""
     middle = len(text) // 2
     sample = text if len(text) < SAMPLE else text[: SAMPLE // 2] + text[middle : middle + SAMPLE // 2]
     letters = [letter for letter in sample if letter.isalpha()]
@@ -199,7 +199,7 @@ def _kind(name: str, text: str) -> tuple[str, ...]:
         raise TextUnusable(f"{name} contains {marks:,} tags of HTML or XML: save the text without them.")
     if len(letters) < 0.6 * len(re.sub(r"\s", "", sample)):
         raise TextUnusable(
-            f"{name} is no running text: only {len(letters) / max(1, len(sample)):.0%} of its characters are letters. Tables, numbers and "
+            f"{name} is not running text: only {len(letters) / max(1, len(sample)):.0%} of its characters are letters. Tables, numbers and "
             "program output have no sentences to learn from."
         )
     scripts = Counter(unicodedata.name(letter, "UNKNOWN").split()[0] for letter in letters[:20_000])
@@ -211,10 +211,10 @@ def _kind(name: str, text: str) -> tuple[str, ...]:
         )
     words = sample.split()
     if sum(map(len, words)) > 20 * len(words):
-        raise TextUnusable(f"{name} is no running text: its words have more than 20 letters on average.")
+        raise TextUnusable(f"{name} is not running text: its words have more than 20 letters on average.")
     if script == "LATIN":
         return ()
     return (
         f"{count / sum(scripts.values()):.0%} of its letters are {script.title()}. The tokeniser, the skip-gram vectors and the GPT learn from your text and work as usual. "
-        "The encoder for senses and search has read English, so expect little of it, and say so on your page.",
+        "The encoder for senses and search was trained on English, so expect little of it, and say so on your page.",
     )

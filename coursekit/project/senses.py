@@ -167,9 +167,9 @@ def read_sheet(
 
 
 def our_readings(found: Sequence[Occurrence]) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
-    """Our two readings of *set* in the language reference: 0 "assign", 1 "collection", −1 undecided or not read by us.
+    """Our two readings of *set* in the language reference: 0 "assign", 1 "type", 2 "group", −1 undecided or not read by us.
 
-    Both are by the same person. For the second, she saw only four words on either side, in random order.
+    Both are by the same person. For the second, only three words on either side were visible, in random order.
     """
     places = [one / READINGS for one in (Path(__file__).parents[2], Path.cwd(), *Path.cwd().parents)]
     path = next((one for one in places if one.exists()), places[0])

@@ -9,8 +9,8 @@
 # %% [markdown]
 # # A project of one's own
 #
-# This notebook applies the course to a text that *you* choose: letters, a novel, minutes of meetings, song texts. You learn a tokeniser and word vectors from it,
-# train a GPT, look for the senses of one word, and search. From all this you make **one page** with one claim, its interval, and a control that could have refuted it.
+# This notebook applies the course to a text that *you* choose: letters, a novel, minutes of meetings, song lyrics. You learn a tokeniser and word vectors from it,
+# train a GPT, look for the senses of one word, and search. The result is **one page** with one claim, its interval, and a control that could have refuted it.
 #
 # **You need** notebooks 01, 07, 08 and 12. **Time** about 85 minutes, and ten more during which the GPT trains by itself: seven exercises and two written questions.
 #
@@ -44,10 +44,10 @@ from coursekit.project.training import trained
 # %% [markdown]
 # ## 1 · A text
 #
-# Save your text as plain text (.txt, UTF-8, 0.2 to 5 MB) next to this notebook, and write its name below. Empty lines separate its passages. Without a text of your
+# Save your text as plain text (.txt, UTF-8, 0.2 to 5 MB) next to this notebook, and write its name below. Empty lines separate its passages. If you have no text of your
 # own, take a packaged one: `"language reference"` (of Python), `"docstrings"` (of PyTorch, NumPy and others) or `"this course"`.
 #
-# Your text remains on this machine. No cell of this notebook sends anything, and handing in the notebook hands in what its outputs show, not the file.
+# Your text remains on this machine. No cell of this notebook sends anything. When you hand in the notebook, its outputs go with it, but the file does not.
 
 # %% tags=["demo"]
 from coursekit.project.reading import own_text
@@ -58,7 +58,7 @@ text = own_text(TEXT)
 print(text)
 
 # %% [markdown]
-# If the file cannot be used, a sentence says why: it is no text, too short, or in an encoding that Python cannot read. E-mail addresses and telephone numbers are
+# If the file cannot be used, a sentence says why: it is not a text, it is too short, or its encoding cannot be read. E-mail addresses and telephone numbers are
 # counted, and you decide what happens to them: `own_text(TEXT, personal="replace")` puts placeholders in their place. *Names are not found.* Think about the people in your text
 # before you quote it.
 #
@@ -68,7 +68,7 @@ print(text)
 # ## 2 · A split without a leak
 #
 # The end of the text is held out. A contiguous part is better than random passages: neighbouring passages are about the same thing, so a random split would test
-# on text whose neighbours were trained on (Søgaard et al. 2021). Copies are a second leak (Lee et al. 2022). Texts contain passages twice, such as a chorus, a licence or a standard paragraph.
+# on text whose neighbours were trained on (Søgaard et al. 2021). Copies are a second leak (Lee et al. 2022). Many texts repeat passages, such as a chorus, a licence or a standard paragraph.
 
 # %% nbgrader={"grade": false, "grade_id": "project-split", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split(passages: list[str], sizes: Int[Tensor, "n"], fraction: float) -> Int[Tensor, "n"]:
@@ -120,8 +120,8 @@ print(
 # %% [markdown]
 # ## 3 · A tokeniser and a baseline
 #
-# Which tokeniser is best for your text? Losses per *token* cannot be compared, because a tokeniser with long tokens asks for fewer predictions. Losses per **byte** can: every
-# tokeniser that loses nothing spells the same bytes. The baseline of every language model is the **unigram** model, which knows frequencies and no context.
+# Which tokeniser is best for your text? Losses per *token* cannot be compared, because a tokeniser with long tokens asks for fewer predictions. Losses per **byte** can, because every
+# lossless tokeniser reproduces the same bytes. The baseline of every language model is the **unigram** model, which knows how frequent each token is but uses no context.
 
 # %% nbgrader={"grade": false, "grade_id": "project-unigram_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def unigram_loss(
@@ -172,7 +172,7 @@ forms = {"tokens": "{:,}", "round trip": "{:.0%}", "fertility": "{:.2f}", "unigr
 pd.DataFrame({name: {what: forms[what].format(value).replace("nan", "–") for what, value in row.items()} for name, row in table.items()}).transpose()
 
 # %% [markdown]
-# Longer tokens help the unigram model, because a token contains some context itself. BERT's tokeniser ignores case, so almost no passage comes back, and a loss per byte would not be
+# Longer tokens help the unigram model, because a token contains some context itself. BERT's tokeniser ignores case, so almost no passage survives the round trip, and its loss per byte would not be
 # comparable. Choose one of the others for your GPT:
 
 # %% tags=["demo"]
@@ -184,8 +184,8 @@ print(f"{tokeniser.name}: {len(ids):,} tokens, baseline {baseline:.3f} nats per 
 # %% [markdown]
 # ## 4 · A GPT
 #
-# The model is the course's GPT (07) with three layers of width 96. You write the training loop. The check trains a much smaller GPT with it, on a made-up language and a split
-# that it draws itself. The held-out loss has to be below that of the unigram baseline.
+# The model is the course's GPT (07) with three layers of width 96. You write the training loop. The check trains a much smaller GPT with it, on an artificial language and a random
+# split. The held-out loss has to be below that of the unigram baseline.
 
 # %% nbgrader={"grade": false, "grade_id": "project-train", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train(model: nn.Module, ids: Int[Tensor, "N"], steps: int) -> Float[Tensor, "steps"]:
@@ -217,13 +217,13 @@ def train(model: nn.Module, ids: Int[Tensor, "N"], steps: int) -> Float[Tensor, 
 check("project.train", lambda case: trained(train, case))
 
 # %% [markdown]
-# The next cell trains on your text for `MINUTES` of one core. As handed out, these are a few seconds, so that the notebook runs quickly; the result is then a poor model. Set `MINUTES = 10` for your page.
+# The next cell trains on your text for `MINUTES` of one core. The default is a few seconds, so that the notebook runs quickly, but the resulting model is poor. Set `MINUTES = 10` for your page.
 # The model is evaluated eight times, and training continues in between with a fresh optimiser.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.project.training import log_probabilities, new_gpt, steps_in
 
-print("This takes `MINUTES` and a little more.")
+print(f"This takes a little more than {60 * MINUTES:.0f} seconds.")
 torch.manual_seed(0)
 steps = steps_in(MINUTES, train, ids, tokeniser.size)
 gpt = new_gpt(tokeniser.size)
@@ -244,8 +244,8 @@ for _ in range(8):
 pictures.curve(curve, baseline)
 
 # %% [markdown]
-# The curve shows three things: whether the model is better than the baseline, whether it still improves, and where it begins to memorise. If the held-out loss rises while the training loss falls, more steps
-# do harm; use fewer, or a longer text.
+# The curve shows three things: whether the model is better than the baseline, whether it is still improving, and where it begins to memorise the text. If the held-out loss rises while the training loss falls, further steps
+# do harm: use fewer steps or a longer text.
 #
 # What has it learned? The model continues the beginning of a held-out passage:
 
@@ -299,20 +299,19 @@ for one in found[:4]:
     print(f"…{one.left[-30:]}[{one.word}]{one.right[:30]}…")
 
 # %% [markdown]
-# For your own word, `senses.write_sheet(found, Path("set.csv"))` writes a table. Fill in the column `first` *before* you look at the clusters, because otherwise you would see in the occurrences what the clusters
-# suggest. A partner fills in `second`; without a partner, leave it empty. Empty cells and "?" mean undecided.
+# For your own word, `senses.write_sheet(found, Path("set.csv"))` writes a table. Fill in the column `first` *before* you look at the clusters, because they would influence your labels. A partner fills in `second`; without a partner, leave it empty. Empty cells and "?" mean undecided.
 #
-# Can two readers agree? Cohen's κ (11; Cohen 1960) is the agreement beyond chance:
+# Do two annotators agree? Cohen's κ (11; Cohen 1960) is the agreement beyond chance:
 #
 # $$\kappa = \frac{\text{agreed} - \text{chance}}{1 - \text{chance}}$$
 
 # %% nbgrader={"grade": false, "grade_id": "project-kappa", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def kappa(first: Int[Tensor, "n"], second: Int[Tensor, "n"], senses: int) -> Float[Tensor, ""]:
-    """Cohen's κ of two readings.  (difficulty ●●○, 6 minutes)
+    """Cohen's κ of two annotators.  (difficulty ●●○, 6 minutes)
 
-    The labels are numbers from 0 to senses − 1, and −1 where a reader was undecided. Only
-    occurrences that both readers decided count. `agreed` is the fraction of equal labels.
-    `chance` is the sum, over senses, of the fraction with this label in the first reading
+    The labels are numbers from 0 to senses − 1, and −1 where an annotator was undecided.
+    Only occurrences that both annotators decided count. `agreed` is the fraction of equal
+    labels. `chance` is the sum, over senses, of the fraction with this label in the first annotation
     times that in the second. (`sklearn.metrics.cohen_kappa_score` is a fair answer once the
     undecided are left out.) In the check, chance is below 1.
     """
@@ -329,9 +328,9 @@ def kappa(first: Int[Tensor, "n"], second: Int[Tensor, "n"], senses: int) -> Flo
 check("project.kappa", lambda case: kappa(**case))
 
 # %% [markdown]
-# For *set* in the language reference, we have done the reading. Both readings are by the same author; for the second, only three words on either side were visible, in random order. That is weaker evidence than a second person.
+# For *set* in the language reference, we have labelled the occurrences twice. Both annotations are by the same author; for the second, only three words on either side were visible, in random order. That is weaker evidence than a second person would give.
 #
-# **Predict:** the three clusters are found without labels. In which fraction of the occurrences does the label equal the most frequent one of its cluster (**purity**)?
+# **Predict:** the three clusters are found without labels. For what fraction of the occurrences is the label the most frequent one in its cluster (**purity**)?
 
 # %% tags=["demo"]
 predict("project.purity", ...)  # between 0 and 1
@@ -370,18 +369,18 @@ reveal("project.purity", float(correct["contextual vectors"].mean()))
 agreement = kappa(first_reading, second_reading, len(SENSES)).item() if (second_reading >= 0).any() else None
 print(
     f"{len(labelled)} occurrences labelled"
-    + (f"; two readings: κ = {agreement:.2f}" if agreement is not None else "")
+    + (f"; two annotations: κ = {agreement:.2f}" if agreement is not None else "")
 )
 pictures.plane(encoded["contextual vectors"], clusters["contextual vectors"].numpy(), label.numpy(), SENSES)
 
 # %% [markdown]
-# Position and colour come from different sources: the position from the encoder, the colour from the reader. They agree largely, and each cluster has one dominant label. Most errors are occurrences of *assign* in the
+# Position and colour come from different sources: the position from the encoder, the colour from the annotator. They largely agree, and each cluster has one dominant label. Most errors are occurrences of *assign* in the
 # cluster of *type*. Look at such occurrences: do you still agree with the label?
 
 # %% [markdown]
 # ## 7 · A claim, its control and its interval
 #
-# Our claim: *contextual vectors separate the senses of "set" that a reader distinguishes.* What could refute it? If labels had nothing to do with clusters, purity would still be high, because
+# Our claim: *contextual vectors separate the senses of "set" that an annotator distinguishes.* What could refute it? If labels had nothing to do with clusters, purity would still be high, because
 # one sense is frequent and the largest count of each cluster is taken. A **permutation test** measures this: it shuffles the labels and computes the purity again. Its p cannot be 0, because the labels themselves are one possible order (Phipson and Smyth 2010).
 
 # %% nbgrader={"grade": false, "grade_id": "project-control", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -532,7 +531,7 @@ pictures.search(asked, ranks)
 # %% [markdown]
 # ## 9 · Three tests
 #
-# A page that others believe needs code that others can trust. Write a test for each of three functions of your pipeline. The check hands your tests implementations that are correct, and others with a *planted
+# Others can believe your page only if they can trust your code. Write a test for each of three functions of your pipeline. The check hands your tests implementations that are correct, and others with a *planted
 # fault*. A test must fail for every fault and pass for every correct one, as in notebook 12 (DeMillo, Lipton and Sayward 1978). For the grade, some of the faults are new.
 
 # %% nbgrader={"grade": false, "grade_id": "project-three_tests", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -585,7 +584,7 @@ print("Your functions pass your tests.")
 # %% [markdown]
 # ## 10 · The page
 #
-# The picture collects what you have measured. It and the text below it are your page: one screen or one sheet of paper that somebody can read in three minutes who has not done this course.
+# The picture collects what you have measured. Together with the text below, it makes up your page. Anyone who has not taken this course should be able to read it in three minutes.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.page(text.name, curve, baseline, near, tested, ends, ranks)
@@ -599,8 +598,8 @@ pictures.page(text.name, curve, baseline, near, tested, ends, ranks)
 # passages that occur earlier. *Claim:* an encoder that has never seen our labels separates three senses of "set" (to assign a value, Python's data type, a group of things). Of 85 occurrences, 91 % carry the
 # most frequent label of their cluster (95 % interval, resampling passages: 83 % to 96 %). *Control:* with labels in random order, the purity is 0.53 on average, and none of 999 orders reaches 0.91
 # (p = 0.001). Had the encoder ignored the sentence, purity would have stayed at this level, as it does for the vectors before the first layer. A bag of the five neighbouring words on either side reaches only 0.56, so the encoder does not
-# just count neighbours. *Readings:* both are by one person, who gave the same label to all occurrences that both readings decided; a second person might draw other borders. *Surprise:* in "bit 0x04 is set if the function uses…", nothing is
-# assigned by anybody, and yet the encoder puts the occurrence with "assign", as the reader did. *Limits:* this is one word in one technical text, written by people who use it carefully. The claim does not extend to other words.
+# just count neighbours. *Annotation:* both sets of labels are by one person, who gave the same label to all occurrences that were decided both times; a second person might draw the boundaries differently. *Surprise:* in "bit 0x04 is set if the function uses…", nothing is
+# assigned by anybody, and yet the encoder puts the occurrence with "assign", as the annotator did. *Limits:* this is one word in one technical text, written by people who use it carefully. The claim does not extend to other words.
 #
 # *Marking: 1 point for a claim that is specific and could be false; 1 point for its number with an interval and what was resampled; 2 points for a control that could have refuted the claim (1) and its result, read correctly (1); 1 point for
 # source, licence and split, so that somebody else could repeat it; 1 point for a surprise with an example from the text. Whether the claim was refuted does not matter for the points.*
@@ -611,7 +610,7 @@ pictures.page(text.name, curve, baseline, near, tested, ends, ranks)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "project-limits", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # A reader might conclude that the encoder distinguishes the senses of words in general. We chose a word whose senses differ in part of speech, which is easy; ten words drawn at random from a list of ambiguous ones, some with two
-# nouns, would be needed. A reader might also conclude that the senses are properties of the language. The labels are one person's, and the two readings share her ideas; a second reader who gets only the names of the senses would show
+# nouns, would be needed. A reader might also conclude that the senses are properties of the language. The labels are one person's, and both sets share her ideas; a second annotator who is given only the names of the senses would show
 # whether they can be applied. The layer was fixed before the labels were written, but we chose "set" after having looked at several words, so the purity of a word that nobody selected is probably lower.
 #
 # *Marking: 1 point for two unsupported conclusions, each with a suitable further measurement; 1 point for naming a decision made after seeing results and its consequence, or for showing credibly that there was none.*
@@ -621,10 +620,10 @@ pictures.page(text.name, curve, baseline, near, tested, ends, ranks)
 #
 # - Hold out a contiguous part and remove copies: a model can recite what it has read.
 # - Compare language models per byte, and with a unigram baseline on the same split.
-# - Label before you look at clusters, and report how far two readings agree.
-# - A control shuffles or removes what the claim is about. A claim that no control could refute says nothing.
+# - Label before you look at clusters, and report how well two annotators agree.
+# - A control shuffles or removes what the claim is about. A claim that no control could refute has no content.
 # - Resample what is independent: passages, not occurrences.
-# - A test is worth what it fails on.
+# - A test is only as good as the faults that it detects.
 
 # %% [markdown]
 # ## References
@@ -639,7 +638,7 @@ pictures.page(text.name, curve, baseline, near, tested, ends, ranks)
 # - Søgaard, A., Ebert, S., Bastings, J. and Filippova, K. (2021). We need to talk about random splits. *EACL*. arXiv:2005.00636.
 
 # %% [markdown]
-# This was the project, and the end of the course. The [start page](../start.ipynb) shows your progress.
+# This is the end of the project, and of the course. The [start page](../start.ipynb) shows your progress.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit import predictions

@@ -62,8 +62,8 @@ def test_a_text_with_a_byte_order_mark_is_read(file, encoding):
         ("À la fin de l'été. ".encode("latin-1") * 20_000, "is not in UTF-8: byte 0 is 0xc0"),
         ("Too short. " * 100, "has 1 kB; the project needs at least 200 kB"),
         (DIFFERENT * 14, "MB; the project takes at most 5 MB"),
-        ("12,7;3.4;88\n" * 30_000, "is no running text"),
-        ("".join(f"{number:x}" for number in range(100_000)), "is no running text"),
+        ("12,7;3.4;88\n" * 30_000, "is not running text"),
+        ("".join(f"{number:x}" for number in range(100_000)), "is not running text"),
         (f"<p>{DIFFERENT.replace('. ', '.</p> <p>')}</p>", "tags of HTML or XML"),
         ("The same line again.\n" * 20_000, "consists largely of repetitions"),
         ("春眠不覺曉處處聞啼鳥" * 12_000, "Chinese or Japanese script, which has no spaces between words"),
@@ -87,7 +87,7 @@ def test_another_encoding_and_a_part_of_a_long_text_are_taken_on_request(file):
     assert "façade" in own_text(file(accents.encode("latin-1")), encoding="latin-1").passages[0]
     cut = own_text(file("\n\n".join(DIFFERENT.replace("day", f"day{n}") for n in range(14))), cut=True)
     assert cut.megabytes < 5.1 and "Only the first 5 MB" in cut.notes[0]
-    assert "no encoding 'klingon'" in refusal(file(DIFFERENT), encoding="klingon")
+    assert "no encoding named 'klingon'" in refusal(file(DIFFERENT), encoding="klingon")
 
 
 def test_another_script_is_read_with_a_note_on_what_does_not_work(file):
