@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from autograder.errors import DISTRIBUTION, CourseError
@@ -53,7 +53,13 @@ def pins(names: Iterable[str], more: Iterable[str] = ()) -> list[str]:
 
 def _required(one: metadata.Distribution, extras: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
     """What a distribution requires on this system with these extras."""
-    for needed in map(Requirement, one.requires or ()):
+    for line in one.requires or ():
+        try:
+            needed = Requirement(line)
+        except (
+            InvalidRequirement
+        ):  # pip no longer installs such a package, but an old environment may hold one
+            continue
         if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in extras | {""}):
             yield needed.name, frozenset(needed.extras)
 

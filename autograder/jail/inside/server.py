@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 MOST_DESCRIPTORS = 8  # of a message: the job, the pipe, and those of a control group
 OPEN_FILES = 256  # at least, of the kernel of another language: R does not start with fewer than 167
 NO_KERNEL = "No kernel: "
-NO_ERRORS = "No errors"
 """How the first frame begins where the kernel of another language does not start. What it said follows."""
+NO_ERRORS = "No errors"
+"""The first frame where that kernel calls every cell complete."""
 ANSWERS, JOB = 3, 4  # a child's only descriptors, beside three that lead nowhere
 
 
