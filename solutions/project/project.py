@@ -311,9 +311,9 @@ def kappa(first: Int[Tensor, "n"], second: Int[Tensor, "n"], senses: int) -> Flo
 
     The labels are numbers from 0 to senses − 1, and −1 where an annotator was undecided.
     Only occurrences that both annotators decided count. `agreed` is the fraction of equal
-    labels. `chance` is the sum, over senses, of the fraction with this label in the first annotation
-    times that in the second. (`sklearn.metrics.cohen_kappa_score` is a fair answer once the
-    undecided are left out.) In the check, chance is below 1.
+    labels. `chance` is the sum, over senses, of the fraction with this label in the first
+    annotation times that in the second. (`sklearn.metrics.cohen_kappa_score` is a fair
+    answer once the undecided are left out.) In the check, chance is below 1.
     """
     ### BEGIN SOLUTION
     both = (first >= 0) & (second >= 0)

@@ -107,7 +107,7 @@ def test_a_full_disk_is_a_sentence_and_exit_status_1(monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main()
     said = " ".join(capsys.readouterr().out.split())
-    assert ended.value.code == 1 and "No space left on device (gradebook.db). Make room" in said
+    assert ended.value.code == 1 and "No space left on device (gradebook.db). Free some disk space" in said
     monkeypatch.setattr(cli, "app", lambda: (_ for _ in ()).throw(OSError(errno.EIO, "broken")))
     with pytest.raises(OSError, match="broken"):
         cli.main()

@@ -122,7 +122,7 @@ def test_a_borrowed_function_lets_what_builds_on_it_run(notebook, folder, pictur
     run_all(notebook)
     asking = 'hint("attention.similarities"'
     rung = run(notebook, asking, f"{asking}, 4)")
-    expect(rung).to_contain_text('borrow("attention.similarities") lends a working function')
+    expect(rung).to_contain_text('borrow("attention.similarities") lends you a working function')
     pictures(notebook, picture, "student_fourth_rung", asking)
     lent = run(notebook, asking, 'borrow("similarities")')
     expect(lent).to_contain_text("attention.similarities: lent, earns nothing")
