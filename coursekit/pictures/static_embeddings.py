@@ -286,7 +286,7 @@ def leaning(
     ax.set(xlabel="leans to: he, man, his, …  ←  mean of seven pairs  →  she, woman, her, …",
            ylabel="male  ←  one pair  →  female")  # fmt: skip
     ax.legend(loc="upper right", frameon=False)
-    _name(ax, words, list(zip(seven.tolist(), eighth.tolist(), strict=True)))
+    name_points(ax, words, list(zip(seven.tolist(), eighth.tolist(), strict=True)))
     order = seven.argsort().tolist()
     first, last = (
         ", ".join(f"{words[i]} {seven[i]:+.2f}" for i in some) for some in (order[:3], order[:-4:-1])
@@ -297,7 +297,7 @@ def leaning(
     ))  # fmt: skip
 
 
-def _name(ax: plt.Axes, words: Sequence[str], points: Sequence[Sequence[float]]) -> None:
+def name_points(ax: plt.Axes, words: Sequence[str], points: Sequence[Sequence[float]]) -> None:
     """Writes each word next to its point, on the first of four sides where it covers neither a point nor another word."""
     ax.figure.draw_without_rendering()  # limits and layout are final from here
     dots = ax.transData.transform(points)

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import torch
 from IPython.display import Markdown, display
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from coursekit.exam import QUESTIONS, Accuracy, Bounds
 from coursekit.intervals import bootstrap
-from coursekit.language import Language
+from coursekit.language import SPECIAL_TOKENS, Language
 from coursekit.pictures import static_embeddings as pictures
 
 # ------------------------------------------------------------------------------------------ the test of senses
@@ -79,9 +79,11 @@ def accuracy_on_partners(
 
 
 def probabilities_of_negatives(
-    distribution: Callable[[Tensor, float], Tensor], occurrences: Float[Tensor, " V"], language: Language
+    distribution: Callable[[Tensor, float], Tensor], ids: Int[np.ndarray, "n T"], language: Language
 ) -> None:
-    """How much of the noise consists of frequent and of rare words, for counts raised to several powers."""
+    """How much of the noise consists of frequent and of rare words, for the counts of the words in `ids` raised to several powers."""
+    occurrences = torch.bincount(torch.from_numpy(ids).flatten(), minlength=len(language.vocabulary)).float()
+    occurrences[: len(SPECIAL_TOKENS)] = 0
     by_count = occurrences.argsort(descending=True)
     rare = (occurrences > 0) & (occurrences <= occurrences[occurrences > 0].median())
     for power in (1.0, 0.75, 0.01):

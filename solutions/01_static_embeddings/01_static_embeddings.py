@@ -15,7 +15,7 @@
 #
 # For most of the 2010s, programs represented each word by a single vector from a table. The table was learned from plain text alone, and it worked well enough to be used in most systems that processed language. In this notebook we build such a table in two ways, analyse the vector of an ambiguous word, and find out which distinctions the table cannot make. This limitation is the reason for all the notebooks that follow.
 #
-# **You need** Python, a little PyTorch (indexing, `sum`, `@`) and logarithms. **Time** about 70 minutes: seven exercises
+# **You need** Python, a little PyTorch (indexing, `sum`, `@`) and logarithms. **Time** about 80 minutes: eight exercises
 # and two questions. The section *Further* adds two exercises for extra credit.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · next: [02 · Attention, step by step](../02_attention/02_attention.ipynb)
@@ -24,6 +24,7 @@
 # **By the end, you will be able to**
 #
 # - turn counts of neighbouring words into vectors, and compare vectors by their angle;
+# - test vectors against people's ratings of word pairs, with a rank correlation and its interval;
 # - write the loss of word2vec, train the model, and compare its loss with the lowest possible loss;
 # - show by measurement that the vector of an ambiguous word is a mixture of its senses;
 # - determine from one number whether vectors depend only on the word, f(w), or also on its context, f(w, C);
@@ -41,7 +42,8 @@ from torch import Tensor
 from coursekit import check, hint, predict, predictions, reveal
 
 # %% tags=["demo"]
-from coursekit.pictures import static_embeddings as pictures, static_findings, static_further
+from coursekit.pictures import static_embeddings as pictures
+from coursekit.pictures import static_findings, static_further, static_ratings
 from coursekit.plots import use_style
 
 use_style()
@@ -226,7 +228,7 @@ chosen = "bank money deposit loan river shore fishing".split()
 similarity = cosine(glove.of(chosen), glove.of(chosen))
 reveal("static.bank_river", similarity[0, 4].item())
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 rows = torch.randperm(20_000, generator=torch.Generator().manual_seed(0))[:2000]
 frequent = glove.vectors[rows]
 chance = cosine(frequent[:1000], frequent[1000:]).diagonal()
@@ -363,6 +365,87 @@ static_findings.contest(
 
 # %% [markdown]
 # In the novels a *cell* is a room and *gay* means merry, whereas a *mouse* is an animal in both tables. The tables also differ in the training method and in the amount of text, so even a word whose meaning has not changed appears to have moved a little.
+
+# %% [markdown]
+# ### Do the cosines agree with people?
+#
+# So far we have judged the vectors by eye. The standard test compares them with people, who rated pairs of words: if the vectors are good, pairs with high ratings have high cosines. Such a test of the vectors themselves is called an **intrinsic evaluation**. In WordSim-353 (Finkelstein et al., 2002) people rated how closely two words are **related**. In SimLex-999 (Hill, Reichart and Korhonen, 2015) they rated how **similar** the words are. *Coffee* and *cup*, for example, are closely related, but a cup is not similar to coffee.
+
+# %% tags=["demo"]
+from coursekit.word_pairs import load_rated_pairs
+
+rated = load_rated_pairs()
+static_ratings.examples(rated)
+
+# %% [markdown]
+# Ratings and cosines are on different scales, so we compare only their order. **Spearman's correlation** is the correlation of the ranks (Spearman, 1904). Equal values share the mean of the ranks that they occupy together. Two pairs with the rating 7.4 below occupy ranks 2 and 3:
+#
+# | rating | 7.4 | 1.6 | 7.4 | 9.0 |
+# |:--|--:|--:|--:|--:|
+# | rank | 2.5 | 1 | 2.5 | 4 |
+#
+# A pair with a word that has no vector has no cosine. We leave such pairs out and report how many there are.
+
+# %% nbgrader={"grade": false, "grade_id": "static-word_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
+from scipy.stats import spearmanr
+
+
+def word_similarity(
+    vectors: Float[Tensor, "V D"], pairs: Int[Tensor, "n 2"], ratings: Float[Tensor, " n"]
+) -> float:
+    """Spearman's correlation between the cosines of pairs of words and people's ratings.
+
+    vectors  the vector of each word.
+    pairs    the row numbers of the two words of each pair, or −1 for a word without a vector.
+
+    Leave out every pair with a −1 before you compute the ranks. Equal values have the mean of
+    their ranks: `spearmanr` from scipy, whose result has the attribute `statistic`, computes
+    them in this way, and you may use it. (difficulty ●●○, 7 minutes)
+    """
+    ### BEGIN SOLUTION
+    known = (pairs >= 0).all(dim=1)
+    first, second = vectors[pairs[known]].unbind(dim=1)
+    similarity = F.cosine_similarity(first, second, dim=1)
+    return float(spearmanr(similarity, ratings[known]).statistic)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "static-word_similarity-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("static.word_similarity", lambda case: word_similarity(
+    case["vectors"], case["pairs"], case["ratings"]
+))
+
+# %% tags=["demo"]
+agreement = {
+    name: word_similarity(glove.vectors, pairs.rows(glove.index), pairs.ratings)
+    for name, pairs in rated.items()
+}
+print(f"relatedness, WordSim-353: {agreement.get('WordSim-353', np.nan):.2f}")
+
+# %% [markdown]
+# **Predict** Spearman's correlation between the same vectors' cosines and the ratings of *similarity* in SimLex-999.
+
+# %%
+predict("static.simlex", ...)
+
+# %% tags=["demo"]
+reveal("static.simlex", agreement.get("SimLex-999", np.nan))
+static_ratings.agreement(rated, glove, agreement)
+
+# %% [markdown]
+# The two data sets differ in their instructions, but they also contain different pairs. The few pairs that occur in both show the effect of the instructions alone.
+
+# %% tags=["demo"]
+static_ratings.related_or_similar(rated, glove)
+
+# %% [markdown]
+# An intrinsic evaluation is mostly used to compare two tables. Is GloVe better than the vectors from the novels? The next table compares them on the pairs for which both have vectors. The interval resamples pairs, and both tables are evaluated on the same resampled pairs.
+
+# %% tags=["demo"]
+static_ratings.two_tables_of_vectors(rated, glove, novel_words, novel_vectors)
+
+# %% [markdown]
+# Judged by relatedness, GloVe is clearly better. Judged by similarity, the two tables cannot be distinguished, although GloVe was learned from far more text. Which table is better therefore depends on what people were asked. (The tables also differ in their training method, in the number of dimensions and in the size of the window. This comparison does not show which difference matters.)
 
 # %% [markdown]
 # ## 4 · Learn the vectors: word2vec
@@ -560,7 +643,7 @@ check("static.cbow_gradient", lambda case: cbow_gradient(
     case["contexts"], case["target"], case["negatives"]
 ))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 for C in (2, 4, 10):
     window = [
         torch.randn(*shape, generator=rng) for shape in ((8, C, 20), (8, 20), (8, 5, 20))
@@ -891,9 +974,7 @@ check("static.negative_distribution", lambda case: negative_distribution(
 ))
 
 # %% tags=["demo"]
-occurrences = torch.bincount(torch.from_numpy(corpus.ids).flatten(), minlength=V).float()
-occurrences[: len(SPECIAL_TOKENS)] = 0
-static_further.probabilities_of_negatives(negative_distribution, occurrences, language)
+static_further.probabilities_of_negatives(negative_distribution, corpus.ids, language)
 
 # %% [markdown]
 # **Short vectors from counts.** Word2vec factorises a table implicitly, but we can also factorise a table directly. Of all tables of rank 50, the singular value decomposition $U S V^\top$, truncated to 50 dimensions, is closest to your PPMI table. (Deerwester et al. 1990 applied this decomposition to words and documents.) The word vectors would then be the rows of $U S$. We use $U S^{1/2}$ instead, which divides $S$ evenly between words and contexts; Levy, Goldberg and Dagan (2015) found that this works better. GloVe combines counting and learning. Its loss is
@@ -1013,18 +1094,15 @@ static_further.lean_of_occupations(OCCUPATIONS, lean, at_random)
 # The seven pairs agree: in vectors learned from newspapers and an encyclopaedia, *nurse* and *midwife* lean to one side, and *physicist* and *engineer* lean to the other. Most occupations lean no further than random words do. The eighth pair reverses the order, perhaps because texts write *female* where readers would not expect a woman; we have not tested this. A measure of bias should therefore be repeated with other choices of words. Systems that are built on such vectors can inherit these biases.
 
 # %% [markdown]
-# One standard test is missing here: agreement with human ratings of word pairs, as in WordSim-353 (relatedness) and
-# SimLex-999 (similarity). The Python package Gensim contains both data sets. Your `cosine` and a rank correlation are all that you need for this test.
-
-# %% [markdown]
 # ## Summary
 #
 # - Word vectors can be counted (PPMI) or learned (skip-gram, whose best scores are a shifted PMI).
-# - Compare vectors by their cosine, and compare each cosine with the cosines of random pairs.
+# - Compare vectors by their cosine, and each cosine with those of random pairs.
+# - Cosines in GloVe agree better with ratings of relatedness than of similarity.
 # - The static embedding of a polysemous word mixes its senses; a frequent sense has a larger weight.
-# - Static embeddings cannot separate senses, since the information is in the other words and their order.
-# - A bag of words finds the sense where a word reveals it. Where only word order does, it is correct half of the time.
-# - Before you trust a gradient derived by hand, compare it with autograd's.
+# - Static embeddings cannot separate senses: the information is in the other words and their order.
+# - A bag of words finds the sense where a word reveals it. Where only word order does, it is at chance level.
+# - Compare a gradient derived by hand with autograd's.
 #
 # **Next:** notebook 02 introduces attention, in which a word determines how much each of its neighbours contributes.
 
@@ -1036,7 +1114,9 @@ static_further.lean_of_occupations(OCCUPATIONS, lean, at_random)
 # - Caliskan, Bryson and Narayanan (2017). Semantics derived automatically from language corpora contain human-like biases. *Science* 356, 183–186.
 # - Church and Hanks (1990). Word association norms, mutual information, and lexicography. *Computational Linguistics* 16(1), 22–29.
 # - Deerwester, Dumais, Furnas, Landauer and Harshman (1990). Indexing by latent semantic analysis. *Journal of the American Society for Information Science* 41(6), 391–407.
+# - Finkelstein, Gabrilovich, Matias, Rivlin, Solan, Wolfman and Ruppin (2002). Placing search in context: the concept revisited. *ACM Transactions on Information Systems* 20(1), 116–131.
 # - Firth (1957). A synopsis of linguistic theory, 1930–1955. In *Studies in Linguistic Analysis*, 1–32. Blackwell.
+# - Hill, Reichart and Korhonen (2015). SimLex-999: Evaluating semantic models with (genuine) similarity estimation. *Computational Linguistics* 41(4), 665–695.
 # - İrsoy, Benton and Stratos (2021). Corrected CBOW performs as well as skip-gram. *Workshop on Insights from Negative Results in NLP*, 1–8.
 # - Levy and Goldberg (2014). Neural word embedding as implicit matrix factorization. *NIPS* 27.
 # - Levy, Goldberg and Dagan (2015). Improving distributional similarity with lessons learned from word embeddings. *TACL* 3, 211–225.
@@ -1046,6 +1126,7 @@ static_further.lean_of_occupations(OCCUPATIONS, lean, at_random)
 # - Mikolov, Yih and Zweig (2013). Linguistic regularities in continuous space word representations. *NAACL-HLT*, 746–751.
 # - Pennington, Socher and Manning (2014). GloVe: Global vectors for word representation. *EMNLP*, 1532–1543.
 # - Schütze (1998). Automatic word sense discrimination. *Computational Linguistics* 24(1), 97–123.
+# - Spearman (1904). The proof and measurement of association between two things. *American Journal of Psychology* 15, 72–101.
 
 # %% [markdown]
 # Next: [02 · Attention, step by step](../02_attention/02_attention.ipynb). The [start page](../start.ipynb) shows your progress.

@@ -623,6 +623,296 @@ def nearest(vectors, query, k):
     ),
 )
 
+# ---------------------------------------------------------------- cosines and people's ratings
+
+
+def _mean_ranks(x: np.ndarray) -> np.ndarray:
+    return (x[:, None] > x).sum(axis=1) + (x[:, None] == x).sum(axis=1) / 2
+
+
+def _rated_cases(draw: Draw) -> Iterator[Case]:
+    """Pairs of words with cosines that are far apart, and ratings with ties that partly agree with them.
+
+    Some words have no vector: the first of a pair, the second, or both. Row 0 belongs to a pair, and the last row, which −1 would
+    select, to none. Ratings rise with their level, but not in proportion. In the last case, high ratings go with low cosines.
+    """
+    for n, size, missing, sign in (
+        (9, 4, ((2, 0), (5, 1)), 1),
+        (13, 3, ((1, 1), (6, 0), (7, 0), (7, 1)), 1),
+        (15, 5, ((4, 0), (8, 1)), -1),
+    ):
+        angles = np.linspace(0.25, 2.9, n) + draw.uniform(n, high=0.08)
+        one = draw.normal(n, size)
+        one /= np.linalg.norm(one, axis=1, keepdims=True)
+        other = draw.normal(n, size)
+        other -= (other * one).sum(axis=1, keepdims=True) * one
+        other /= np.linalg.norm(other, axis=1, keepdims=True)
+        both = np.stack([one, np.cos(angles)[:, None] * one + np.sin(angles)[:, None] * other], axis=1)
+        lengths = np.exp(draw.uniform(n, 2, 1, low=-1.2, high=1.2))
+
+        known = np.ones(n, dtype=bool)
+        known[[pair for pair, _ in missing]] = False
+        levels = np.arange(n)[::-1] // 2
+        agreement, shuffled = 1.0, levels
+        while not 0.4 < agreement < 0.9:
+            shuffled = levels.copy()
+            for _ in range(3):
+                a, b = draw.rng.choice(n, 2, replace=False)
+                shuffled[[a, b]] = shuffled[[b, a]]
+            agreement = np.corrcoef(_mean_ranks(-angles[known]), _mean_ranks(shuffled[known]))[0, 1]
+        ratings = 0.1 + (shuffled + 1.0) ** 2 / 6
+
+        rows = 1 + draw.rng.permutation(2 * n).reshape(n, 2)
+        rows[rows == rows[0, 0]], rows[0, 0] = rows[0, 0], 0  # the first pair is complete
+        vectors = draw.normal(2 * n + 2, size)
+        vectors[rows] = both * lengths
+        pairs = rows.copy()
+        for place in missing:
+            pairs[place] = -1
+        order = draw.rng.permutation(n)
+        yield {"vectors": vectors.astype(np.float32), "pairs": pairs[order].astype(np.int64),
+               "ratings": (ratings if sign > 0 else ratings.max() + 0.3 - ratings)[order].astype(np.float32)}  # fmt: skip
+
+
+_RHO = "spearmanr(similarity, ratings[known]).statistic"
+_COSINES = "F.cosine_similarity(first, second, dim=1)"
+
+
+def _with_ranks(method: str) -> str:
+    return f"""
+from scipy.stats import rankdata
+def word_similarity(vectors, pairs, ratings):
+    known = (pairs >= 0).all(dim=1)
+    first, second = vectors[pairs[known]].unbind(dim=1)
+    similarity = F.cosine_similarity(first, second, dim=1)
+    ranks = [rankdata(x, method="{method}") for x in (similarity, ratings[known])]
+    return np.corrcoef(ranks)[0, 1]
+"""
+
+
+word_similarity = Exercise(
+    cases=_rated_cases,
+    mistakes=(
+        Mistake(
+            "correlation of the values instead of the ranks",
+            "You compute Pearson's correlation of the values themselves. It changes when all high ratings are raised, although the "
+            "order of the pairs stays the same. Spearman's correlation uses the ranks.",
+            _RHO, "torch.corrcoef(torch.stack([similarity, ratings[known]]))[0, 1]",
+        ),
+        Mistake(
+            "−1 used as a row number",
+            "You include the pairs in which a word has no vector. In Python the row number −1 selects the last row, so these "
+            "pairs get the cosine with an unrelated word. Leave them out.",
+            "(pairs >= 0).all(dim=1)", "torch.ones(len(pairs), dtype=torch.bool)",
+        ),
+        Mistake(
+            "cosine 0 for pairs without a vector",
+            "You give the pairs with a missing word the cosine 0 and include them. A missing word says nothing about the quality "
+            "of the vectors. Leave these pairs out.",
+            code="""
+def word_similarity(vectors, pairs, ratings):
+    first, second = vectors[pairs].unbind(dim=1)
+    similarity = F.cosine_similarity(first, second, dim=1)
+    similarity[(pairs < 0).any(dim=1)] = 0
+    return spearmanr(similarity, ratings).statistic
+""",
+        ),
+        Mistake(
+            "only pairs with two missing words left out",
+            "You leave out a pair only if both of its words have no vector. A single missing word is enough: the cosine "
+            "needs two vectors.",
+            ".all(dim=1)", ".any(dim=1)",
+        ),
+        Mistake(
+            "row 0 treated as missing",
+            "You leave out a pair that contains row 0. This row belongs to a word like any other; only −1 marks a missing word.",
+            "pairs >= 0", "pairs > 0",
+        ),
+        Mistake(
+            "only the first words tested for −1",
+            "You leave out the pairs whose first word has no vector, but not those whose second word has none.",
+            "(pairs >= 0).all(dim=1)", "pairs[:, 0] >= 0",
+        ),
+        Mistake(
+            "only the second words tested for −1",
+            "You leave out the pairs whose second word has no vector, but not those whose first word has none.",
+            "(pairs >= 0).all(dim=1)", "pairs[:, 1] >= 0",
+        ),
+        Mistake(
+            "ranks computed before pairs were left out",
+            "You compute the ranks of all ratings and then leave out pairs, so the remaining ranks have gaps. Leave out the pairs "
+            "first.",
+            code="""
+from scipy.stats import rankdata
+def word_similarity(vectors, pairs, ratings):
+    known = (pairs >= 0).all(dim=1)
+    first, second = vectors[pairs[known]].unbind(dim=1)
+    ranks = torch.from_numpy(rankdata(ratings))[known]
+    return np.corrcoef(rankdata(F.cosine_similarity(first, second, dim=1)), ranks)[0, 1]
+""",
+        ),
+        Mistake(
+            "dot products instead of cosines",
+            "You rank the pairs by the dot products of their vectors, which are larger for long vectors. Compare the cosines "
+            "with the ratings.",
+            _COSINES, "(first * second).sum(dim=1)",
+        ),
+        Mistake(
+            "distances instead of cosines",
+            "You compare the ratings with the Euclidean distances between the vectors. Distances depend on the lengths of the "
+            "vectors, and they are large where cosines are small.",
+            _COSINES, "(first - second).norm(dim=1)",
+            also=("""
+def word_similarity(vectors, pairs, ratings):
+    known = (pairs >= 0).all(dim=1)
+    first, second = vectors[pairs[known]].unbind(dim=1)
+    return spearmanr(-(first - second).norm(dim=1), ratings[known]).statistic
+""",),
+        ),
+        Mistake(
+            "ranking by cosine reversed",
+            "Your correlation has the correct size but the wrong sign. A pair with a high rating should have a high cosine: "
+            "the cosine is a similarity, not a distance.",
+            _COSINES, "1 - F.cosine_similarity(first, second, dim=1)",
+        ),
+        Mistake(
+            "argsort applied twice",
+            "Your answer would be correct if all ratings were different. argsort gives equal ratings different ranks, which depend "
+            "on their order in the list. Equal values share the mean of their ranks.",
+            _RHO, "torch.corrcoef(torch.stack([x.argsort().argsort().float() for x in (similarity, ratings[known])]))[0, 1]",
+            also=(_with_ranks("ordinal"),),
+        ),
+        Mistake(
+            "argsort used as ranks",
+            "argsort returns, for each position of the sorted list, the index of the value at this position. A rank is the inverse: "
+            "the position of each value in the sorted list.",
+            _RHO, "torch.corrcoef(torch.stack([x.argsort().float() for x in (similarity, ratings[known])]))[0, 1]",
+        ),
+        Mistake(
+            "smallest rank for equal values",
+            "Equal ratings have equal ranks in your answer, but these ranks are too small: each rating should have the mean of "
+            "the ranks that the equal ratings occupy together.",
+            code=_with_ranks("min"),
+        ),
+        Mistake(
+            "largest rank for equal values",
+            "Equal ratings have equal ranks in your answer, but these ranks are too large: each rating should have the mean of "
+            "the ranks that the equal ratings occupy together.",
+            code=_with_ranks("max"),
+        ),
+        Mistake(
+            "equal values counted as one",
+            "After a group of equal ratings, your next rank is only one higher. Three equal ratings occupy three ranks.",
+            code=_with_ranks("dense"),
+        ),
+        Mistake(
+            "short formula despite ties",
+            "The formula 1 − 6Σd²/(n(n²−1)) holds only if no two values are equal. With equal ratings, compute the correlation of "
+            "the ranks.",
+            code="""
+from scipy.stats import rankdata
+def word_similarity(vectors, pairs, ratings):
+    known = (pairs >= 0).all(dim=1)
+    first, second = vectors[pairs[known]].unbind(dim=1)
+    d = rankdata(F.cosine_similarity(first, second, dim=1)) - rankdata(ratings[known])
+    n = len(d)
+    return 1 - 6 * (d**2).sum() / (n * (n**2 - 1))
+""",
+        ),
+        Mistake(
+            "Kendall's correlation",
+            "You compute Kendall's correlation, which counts the pairs of values in the same order. Compute the correlation of the "
+            "ranks.",
+            code="""
+from scipy.stats import kendalltau
+def word_similarity(vectors, pairs, ratings):
+    known = (pairs >= 0).all(dim=1)
+    first, second = vectors[pairs[known]].unbind(dim=1)
+    return kendalltau(F.cosine_similarity(first, second, dim=1), ratings[known]).statistic
+""",
+        ),
+        Mistake(
+            "p-value instead of the correlation",
+            "You return the p-value, the second part of the result. The correlation is its attribute `statistic`.",
+            ".statistic", ".pvalue",
+        ),
+        Mistake(
+            "absolute value of the correlation",
+            "Your correlation is positive even where pairs with high ratings have low cosines. Such vectors disagree with "
+            "people, which the sign should show.",
+            _RHO, "abs(spearmanr(similarity, ratings[known]).statistic)",
+        ),
+        Mistake(
+            "square of the correlation",
+            "You return the square of the correlation, which has no sign. The docstring requires the correlation itself.",
+            _RHO, "spearmanr(similarity, ratings[known]).statistic ** 2",
+        ),
+        Mistake(
+            "vectors scaled along the wrong axis",
+            "You scale each coordinate over all words, and long vectors still have larger similarities. Scale the vector of each "
+            "word, or use the cosine.",
+            edits={
+                "first, second = vectors[": "first, second = F.normalize(vectors, dim=0)[",
+                _COSINES: "(first * second).sum(dim=1)",
+            },
+            also=("""
+def word_similarity(vectors, pairs, ratings):
+    known = (pairs >= 0).all(dim=1)
+    first, second = vectors[pairs[known]].unbind(dim=1)
+    similarity = (F.normalize(first, dim=0) * F.normalize(second, dim=0)).sum(dim=1)
+    return spearmanr(similarity, ratings[known]).statistic
+""",),
+        ),
+    ),
+    alternatives={
+        "ranks by comparisons, without scipy": """
+def word_similarity(vectors, pairs, ratings):
+    known = (pairs[:, 0] != -1) & (pairs[:, 1] != -1)
+    a, b = pairs[known].T
+    similarity = (F.normalize(vectors[a], dim=1) * F.normalize(vectors[b], dim=1)).sum(1)
+    ranks = [(x[:, None] > x).sum(1) + (x[:, None] == x).sum(1) / 2 for x in (similarity, ratings[known])]
+    return torch.corrcoef(torch.stack(ranks))[0, 1]
+""",
+        "the diagonal of the student's own cosine, and mean ranks of pandas": """
+import pandas as pd
+def word_similarity(vectors, pairs, ratings):
+    known = pairs.min(dim=1).values >= 0
+    similarity = cosine(vectors[pairs[known, 0]], vectors[pairs[known, 1]]).diagonal()
+    table = pd.DataFrame({"cosine": similarity.numpy(), "rating": ratings[known].numpy()})
+    return table.corr(method="spearman").iloc[0, 1]
+""",
+        "a loop over the pairs": """
+def word_similarity(vectors, pairs, ratings):
+    cosines, kept = [], []
+    for (a, b), rating in zip(pairs.tolist(), ratings.tolist()):
+        if a < 0 or b < 0:
+            continue
+        cosines.append((vectors[a] @ vectors[b] / (vectors[a].norm() * vectors[b].norm())).item())
+        kept.append(rating)
+    return spearmanr(cosines, kept)[0]
+""",
+        "mean ranks of scipy, and a tensor": """
+from scipy.stats import rankdata
+def word_similarity(vectors, pairs, ratings):
+    known = (pairs >= 0).all(dim=1)
+    similarity = torch.cosine_similarity(*vectors[pairs[known]].unbind(1))
+    ranks = torch.tensor(np.stack([rankdata(similarity), rankdata(ratings[known])]))
+    return torch.corrcoef(ranks)[0, 1]
+""",
+    },
+    hints=(
+        "Which pairs have a cosine at all? Which row would `vectors[-1]` select?",
+        "pairs is (n, 2) and ratings is (n,). A mask of shape (n,) selects the m pairs with two vectors. The two words of these pairs "
+        "then have vectors of shape (m, D) each, so there are m cosines for m ratings.",
+        "Build a mask that is True where both row numbers are at least 0. Take the cosine of each remaining pair, and the remaining "
+        "ratings. Pass both to spearmanr and return its statistic.",
+        "Almost right: replacing missing vectors by zeros. This gives a missing pair the cosine 0, which takes part in the ranking. "
+        "Apply the mask to the pairs and to the ratings before you compute any ranks.",
+    ),
+    uses=("cosine",),
+    survivors={"F.cosine_similarity(first, second)": "The default axis of cosine_similarity is 1."},
+)
+
 # ---------------------------------------------------------------- skip-gram with negative sampling
 
 

@@ -110,6 +110,7 @@ def test_most_exercises_that_return_ids_or_masks_promise_it():
 
 FAIR = {
     "static.cosine": "cosine_similarity",
+    "static.word_similarity": "spearmanr",
     "attention.softmax": "torch.softmax",
     "attention.attention": "scaled_dot_product_attention",
     "transformer.MultiHeadAttention": "scaled_dot_product_attention",

@@ -8,8 +8,9 @@ from scipy.stats import spearmanr
 from coursekit.datasets import read_table
 from coursekit.exam import QUESTIONS, sense_exam
 from coursekit.intervals import bootstrap, mean_and_half, wilson
-from coursekit.pictures import static_findings, static_further
+from coursekit.pictures import static_findings, static_further, static_ratings
 from coursekit.scoreboard import readers_of_counts
+from coursekit.vectors import WordVectors
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["01_static_embeddings"]
@@ -179,6 +180,41 @@ def test_capitals_need_the_offset_and_plurals_hardly(measured):
     assert baseline[2] > 0.3
     assert max(question_word[1:]) > 0.3
     assert np.abs(np.subtract(question_word, measured["asked_back_of_many"])).max() < 0.2
+
+
+def test_cosines_agree_with_relatedness_better_than_with_similarity(measured):
+    """The function of the exercise agrees with scipy; the intervals over pairs do not overlap, and all pairs but one have vectors."""
+    glove, rated = measured["glove"], measured["rated"]
+    (low, _), (_, high) = (
+        bootstrap(
+            static_ratings.with_cosines(rated[name], glove)[["cosine", "rating"]].to_numpy(),
+            static_ratings.rank_correlation,
+        )
+        for name in ("WordSim-353", "SimLex-999")
+    )
+    related, similar = measured["agreement"]["WordSim-353"], measured["agreement"]["SimLex-999"]
+    assert 0.2 < similar < high < low < related < 0.6
+    used = {name: static_ratings.with_cosines(pairs, glove) for name, pairs in rated.items()}
+    assert {name: len(table) for name, table in used.items()} == {"WordSim-353": 353, "SimLex-999": 998}
+    for name, table in used.items():
+        assert spearmanr(table.cosine, table.rating).statistic == pytest.approx(measured["agreement"][name])
+
+
+def test_the_same_pairs_are_rated_lower_for_similarity_than_for_relatedness(measured):
+    both = static_ratings.rated_twice(measured["rated"], measured["glove"])
+    assert len(both) > 5 and (both["rating for similarity"] < both.rating).all()
+    assert both.cosine.min() > measured["chance"].quantile(0.975)
+
+
+def test_by_relatedness_glove_is_better_than_the_novels_and_by_similarity_they_cannot_be_distinguished(
+    measured,
+):
+    novels = WordVectors(tuple(measured["novel_words"]), measured["novel_vectors"])
+    common = static_ratings.on_common_pairs(measured["rated"], measured["glove"], novels)
+    intervals = {name: bootstrap(items, static_ratings.difference) for name, items in common.items()}
+    assert intervals["WordSim-353"][0] > 0.03
+    low, high = intervals["SimLex-999"]
+    assert -0.1 < low < 0 < high < 0.1
 
 
 def test_longer_vectors_and_more_steps_come_nearer_to_the_best_scores():
