@@ -146,6 +146,25 @@ def plan(case: Case, unfreeze_at: Callable) -> Bool[Tensor, "epochs parts"]:
     return torch.stack(rows)
 
 
+def sorted_batches(case: Case, length_sorted: Callable) -> dict[str, Tensor]:
+    """The lengths in the order of the batches, the size of each batch, and the sequences after their order was restored."""
+    batches, back = length_sorted(case["lengths"], case["size"])
+    batches = [torch.as_tensor(batch) for batch in batches]
+    if not batches:
+        raise ValueError("length_sorted returned no batches.")
+    order = torch.cat([batch.flatten() for batch in batches])
+    outside = order[(order < 0) | (order >= len(case["lengths"]))]
+    if len(outside):
+        raise ValueError(
+            f"The batches should contain row numbers from 0 to {len(case['lengths']) - 1}; yours contain {int(outside[0])}."
+        )
+    return {
+        "lengths": case["lengths"][order],
+        "sizes": torch.tensor([batch.numel() for batch in batches]),
+        "restored": order[torch.as_tensor(back)],
+    }
+
+
 def decisions(case: Case, stopper: type) -> dict[str, Tensor]:
     """For each curve, what `step` returned until it stopped (−1 after that), and the best epoch."""
     said = torch.full(case["curves"].shape, -1)

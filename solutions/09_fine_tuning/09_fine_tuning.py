@@ -13,7 +13,7 @@
 # the number of labels and on how different the task is from pre-training. Training the encoder further also makes it forget. We measure accuracy and forgetting over several seeds and report which differences
 # exceed the noise.
 #
-# **You need** notebooks 06 and 08. **Time** about 85 minutes for the core: eight exercises, one of which is a bug to fix, and two written questions. Sections marked *Further* and two
+# **You need** notebooks 06 and 08. **Time** about 85 minutes for the core: eight exercises, one of which is a bug to fix, and two written questions. Sections marked *Further* and three
 # extensions are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb) · next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb)
@@ -141,7 +141,7 @@ print(f"loss before training {first_loss:.3f}; log 2 = {np.log(2):.3f}")
 # %%
 from coursekit.miniature import (
     decisions, difference_from_adamw, difference_from_transformers, frozen_by, groups_of,
-    miniature, plan, run_adam, several_steps, step_lengths,
+    miniature, plan, run_adam, several_steps, sorted_batches, step_lengths,
 )
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1118,6 +1118,55 @@ tables.early_stopping(course, stopped, best_epoch)
 # %% [markdown]
 # Early stopping based on the loss ends the run while the accuracy is still a few points below the final value. The later epochs add a little accuracy, make the model more confident even where it is wrong, and increase forgetting. The best time to stop therefore depends on the metric you choose. `Trainer` has an `EarlyStoppingCallback`
 # that monitors any metric you name.
+
+# %% [markdown]
+# The third extension saves computation. Every sequence is padded to the longest sequence of its batch, so batches that mix short and long sequences consist largely of padding. A model that is only *applied* to texts may read them in any order. We therefore sort the texts by length, divide the sorted list into batches, and return the outputs to the original order.
+#
+# Take four sequences with 9, 3, 8 and 2 tokens, and batches of two. In the given order, the batches have 2 · 9 + 2 · 8 = 34 positions. Sorted by length, the batches are [3, 1] and [2, 0], with 2 · 3 + 2 · 9 = 24 positions for 22 tokens. The outputs then arrive in the order 3, 1, 2, 0. Sequence 0 is at place 3 of this list, so `back` begins with 3.
+
+# %% nbgrader={"grade": false, "grade_id": "fine_tuning-length_sorted", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def length_sorted(
+    lengths: Int[Tensor, "n"], size: int
+) -> tuple[list[Int[Tensor, "b"]], Int[Tensor, "n"]]:
+    """Batches of sequences of similar length: (batches, back).  (extension, ●●○, 7 minutes)
+
+    batches  the row numbers of the sequences, `size` in each batch, the shortest sequences
+             first. Only the last batch may be smaller. Sequences of the same length may be in
+             any order.
+    back     the place of each sequence in the list of all batches: if outputs are in the order
+             of the batches, outputs[back] are in the original order.
+    """
+    ### BEGIN SOLUTION
+    order = lengths.argsort()
+    return list(order.split(size)), order.argsort()
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "fine_tuning-length_sorted-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("fine_tuning.length_sorted", lambda case: sorted_batches(case, length_sorted))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+all_reviews, _ = review_task(encoder.tokenizer, "test")
+review_lengths = (all_reviews != PAD).sum(dim=1)
+review_batches, _ = length_sorted(review_lengths, 16)
+tables.padding(review_lengths, review_batches)
+
+some, some_lengths = all_reviews[:64], review_lengths[:64]
+by_length, back = length_sorted(some_lengths, 16)
+one_padded, in_order = (
+    torch.cat([
+        frozen_vectors(encoder, some[batch, : int(some_lengths[batch].max())])["mean of the tokens"] for batch in batches
+    ])
+    for batches in (torch.arange(64).split(64), by_length)
+)
+restored_difference = (one_padded - in_order[back]).abs().max().item()
+unrestored_difference = (one_padded - in_order).abs().max().item()
+print(
+    f"largest difference between the vectors of 64 reviews, in one batch or sorted: {restored_difference:.0e} after their order "
+    f"is restored, {unrestored_difference:.1f} without restoring it"
+)
+
+# %% [markdown]
+# The vectors are the same up to rounding, because attention ignores the padding. In *training*, sorted batches would no longer be random: each step would see sequences of one length, and the steps would go from short to long. `Trainer` therefore offers a compromise (`train_sampling_strategy="group_by_length"`), which sorts only within large random groups of sequences.
 
 # %% [markdown]
 # ## Summary

@@ -1734,3 +1734,154 @@ class EarlyStopping:
         "improving.",
     ),
 )
+
+# ------------------------------------------------------------------------------------------ batches of similar length
+
+
+def length_cases(draw: Draw) -> Iterator[Case]:
+    """Lengths with ties, in no order. Once the size divides the number of sequences, otherwise the last batch is smaller."""
+    for n, size in ((11, 4), (15, 5), (19, 3), (14, 6)):
+        lengths = 2 + draw.integers(0, 6, n) * 3
+        lengths[:3] = 31, 3, 30
+        order = draw.rng.permutation(n)
+        while True:
+            moved = lengths[order]
+            sorts = np.argsort(moved, kind="stable")
+            # Neither nearly sorted already, nor restored by applying the same order twice.
+            if np.mean(moved[sorts][sorts] == moved) < 0.5 and (moved[:size] > moved[-size:].min()).any():
+                break
+            order = draw.rng.permutation(n)
+        yield {"lengths": moved, "size": size}
+
+
+ORDER, BATCHES, BACK = "lengths.argsort()", "list(order.split(size))", "order.argsort()"
+
+length_sorted = Exercise(
+    cases=length_cases,
+    rule=Rule("equal", axes={"lengths": "n", "sizes": "batches", "restored": "n"}),
+    mistakes=(
+        Mistake(
+            "order returned instead of its inverse",
+            "Your second result is the order of the batches itself. outputs[back] should undo this order: at each row number, "
+            "back contains the place of this sequence in the list of all batches.",
+            BACK, "order",
+        ),
+        Mistake(
+            "order not restored",
+            "Your second result leaves the outputs in the order of the batches.",
+            BACK, "torch.arange(len(order))",
+        ),
+        Mistake(
+            "longest sequences first",
+            "Your first batch contains the longest sequences. The docstring requires the shortest sequences first, so that a smaller "
+            "last batch contains the longest sequences, which saves most padding.",
+            ORDER, "lengths.argsort(descending=True)",
+        ),
+        Mistake(
+            "sequences not sorted",
+            "Your batches contain the sequences in their original order, so short and long sequences share a batch.",
+            ORDER, "torch.arange(len(lengths))",
+        ),
+        Mistake(
+            "sorted only within each batch",
+            "You sort the sequences within each batch, but the batches are those of the original order. Sort all sequences before you "
+            "form batches.",
+            code="""
+def length_sorted(lengths, size):
+    batches = [batch[lengths[batch].argsort()] for batch in torch.arange(len(lengths)).split(size)]
+    return batches, torch.cat(batches).argsort()
+""",
+        ),
+        Mistake(
+            "size used as the number of batches",
+            "You return `size` batches. The argument is the number of sequences in each batch.",
+            BATCHES, "list(order.chunk(size))",
+            also=("""
+def length_sorted(lengths, size):
+    order = lengths.argsort()
+    return list(order.tensor_split(size)), order.argsort()
+""",),
+        ),
+        Mistake(
+            "incomplete last batch left out",
+            "You leave out the sequences that do not fill a batch. They need an output, too: the last batch may be smaller.",
+            code="""
+def length_sorted(lengths, size):
+    order = lengths.argsort()
+    order = order[: len(order) // size * size]
+    return list(order.split(size)), order.argsort()
+""",
+        ),
+        Mistake(
+            "smaller batch at the beginning",
+            "Your first batch is the smaller one. Only the last batch may be smaller than `size`.",
+            code="""
+def length_sorted(lengths, size):
+    order = lengths.argsort()
+    rest = len(order) % size
+    first = [order[:rest]] if rest else []
+    return [*first, *order[rest:].split(size)], order.argsort()
+""",
+        ),
+        Mistake(
+            "sorted sequences dealt out in turn",
+            "You deal the sorted sequences out to the batches in turn, so every batch contains short and long sequences. Each batch "
+            "should contain neighbours in the sorted list.",
+            code="""
+def length_sorted(lengths, size):
+    order = lengths.argsort()
+    number = -(-len(order) // size)
+    batches = [order[i::number] for i in range(number)]
+    return batches, torch.cat(batches).argsort()
+""",
+        ),
+        Mistake(
+            "order restored within each batch only",
+            "Your second result restores the order within each batch, but not the order of all sequences.",
+            code="""
+def length_sorted(lengths, size):
+    batches = list(lengths.argsort().split(size))
+    return batches, torch.cat([batch.argsort() + size * i for i, batch in enumerate(batches)])
+""",
+        ),
+    ),
+    alternatives={
+        "lists of numbers": """
+def length_sorted(lengths, size):
+    order = sorted(range(len(lengths)), key=lambda row: int(lengths[row]))
+    back = [0] * len(order)
+    for place, row in enumerate(order):
+        back[row] = place
+    return [order[i : i + size] for i in range(0, len(order), size)], back
+""",
+        "the inverse by assignment": """
+def length_sorted(lengths, size):
+    order = torch.sort(lengths, stable=True).indices
+    back = torch.empty_like(order)
+    back[order] = torch.arange(len(order))
+    return order.split(size), back
+""",
+        "numpy": """
+import numpy as np
+
+def length_sorted(lengths, size):
+    order = np.argsort(lengths.numpy(), kind="stable")
+    return np.array_split(order, range(size, len(order), size)), np.argsort(order)
+""",
+        "equal lengths in reverse order": """
+def length_sorted(lengths, size):
+    order = (-lengths).argsort().flip(0)
+    return list(order.split(size)), order.argsort()
+""",
+    },
+    hints=(
+        "Which sequences should share a batch so that little padding is needed? If outputs arrive in the order 3, 1, 2, 0, at which place is "
+        "the output of sequence 0?",
+        "lengths is (n,). The order by length is a list of n row numbers; each batch is a part of it with `size` row numbers. back is "
+        "(n,): one place for each sequence.",
+        "Compute order = argsort of the lengths, and divide it into parts of `size`. The inverse of an order is the argsort of this "
+        "order.",
+        "Almost right: outputs[order]. This applies the order a second time instead of undoing it. You need the inverse, which "
+        "contains the place of each row number in order.",
+    ),
+)

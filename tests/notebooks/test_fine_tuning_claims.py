@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 
 from coursekit.datasets import read_table
 from coursekit.exam import QUESTIONS
 from coursekit.intervals import half_width, mean_and_half
+from coursekit.pictures import fine_tuning_tables as tables
 from tests.conftest import ROOT
 from tests.notebooks.answers import right_cells
 
@@ -338,3 +340,14 @@ def test_the_best_of_twenty_guessing_models_seems_better_only_on_the_set_on_whic
         0.55, abs=0.01
     )  # "about five points"
     assert on_test.mean() > on_validation.mean() + 0.04
+
+
+def test_sorting_by_length_saves_most_of_the_padding_and_leaves_the_vectors_as_they_are(measured):
+    lengths, batches = measured["review_lengths"], measured["review_batches"]
+    tokens, by_length = int(lengths.sum()), tables.positions(lengths, batches)
+    shuffled = [
+        tables.positions(lengths, torch.randperm(len(lengths)).split(len(batches[0]))) for _ in range(20)
+    ]
+    assert by_length < 0.75 * min(shuffled)
+    assert 1 - tokens / by_length < 0.05  # "hardly any padding"
+    assert measured["restored_difference"] < 1e-4 < 0.1 < measured["unrestored_difference"]
