@@ -211,7 +211,7 @@ def test_start_and_end_alone_often_make_no_span(measured):
 def test_the_trained_span_head_is_above_its_controls(measured):
     assert measured["fine"][1] > 1.5 * measured["sentence_f1"][0]
     exact = measured["of_paragraphs"](measured["forced"]["fine-tuned"], "exact match")[0]
-    assert 0.25 < exact < 0.3  # "barely more than a quarter of its answers match exactly"
+    assert 0.25 < exact < 0.3  # "barely more than a quarter of its answers match an accepted answer exactly"
     silent = 1 - measured["answerable"].mean()
     assert measured["all_silent"][0] == pytest.approx(silent)
     low, high = measured["of_paragraphs"](measured["allowed"]["frozen"], "F1")[1:]
