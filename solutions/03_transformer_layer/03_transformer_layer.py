@@ -53,7 +53,7 @@ torch.set_num_threads(1)
 # In notebook 02, attention was a function that received its weights as arguments. From now on you write the components of a transformer as modules and save
 # them in `my_model.py`, a file of your own next to the notebooks. In notebooks 06 and 07 you will build BERT and GPT from these modules.
 #
-# A **module** is a subclass of `nn.Module`. It owns its weights: every attribute set in `__init__` that is an `nn.Parameter` or itself a module is
+# A **module** is an object whose class is derived from `nn.Module`. The module owns its weights: every attribute set in `__init__` that is an `nn.Parameter` or itself a module is
 # registered under its name. The optimiser trains the registered parameters, and weights are saved and loaded under the same names. The method `forward` computes the output.
 
 # %%
@@ -575,7 +575,7 @@ keep(sinusoid, MultiHeadAttention, FeedForward, Dropout, Block)
 # A transformer stacks many layers, each with its own weights. The output of each layer is the input of the next. Does the position of the norm matter? The transformer of 2017 was trained with a learning rate that
 # starts near 0 and increases slowly (**warm-up**); without warm-up, training often failed. Xiong et al. (2020) looked for the reason in the gradients *before* the
 # first step. Their theorem 1 bounds the gradient of W₂ (our `narrow`) in the last layer by $O(D\sqrt{\ln D})$ for post-norm, independently of the depth L, and by
-# $O(D\sqrt{\ln D\,/\,L})$ for pre-norm. **Predict:** in a stack of 16 layers, how many times larger is this gradient in post-norm than in pre-norm?
+# $O(D\sqrt{\ln D\,/\,L})$ for pre-norm. **Predict:** in a stack of 16 layers, by what factor is this gradient larger in post-norm than in pre-norm?
 
 # %% tags=["demo"]
 predict("transformer.gradient", ...)
@@ -641,8 +641,8 @@ pictures.gradients(norms, top)
 
 # %% [markdown]
 # Our stacks behave as the theorem predicts: on logarithmic axes the slopes are near 0 and −0.5, and at 16 layers the ratio is a little below √16. In
-# pre-norm, every layer adds to the residual stream, which is never rescaled. The length of its vectors therefore grows like √L (printed above), and the final norm divides by this length.
-# The right-hand panel shows all 16 layers. The paper predicts that gradients decrease towards the first layers in post-norm and are equal in pre-norm (sections 3.3 and 3.4).
+# pre-norm, every layer adds to the residual stream, which is never rescaled. The length of its vectors therefore grows like √L (see the printed lengths), and the final norm divides by this length.
+# The right-hand panel shows all 16 layers. The paper predicts that the gradients decrease towards the first layers in post-norm and are equal in all layers in pre-norm (sections 3.3 and 3.4).
 # With five seeds, we see no decrease in post-norm, but the band is wide; in pre-norm, the first layers have larger gradients than the last.
 
 # %% [markdown]
@@ -903,7 +903,7 @@ tables.directions_found(found)
 #
 # ### What warm-up and clipping do
 #
-# A single layer trains easily. We now train six-layer encoders of both kinds and leave out the warm-up (by using the full learning rate from the first step), the clipping, or both. **Predict:** at a learning rate of 0.003, which of the two kinds
+# A single layer is easy to train. We now train six-layer encoders of both kinds and leave out the warm-up (by using the full learning rate from the first step), the clipping, or both. **Predict:** at a learning rate of 0.003, which of the two kinds
 # of layer fails without warm-up?
 
 # %% tags=["demo"]
@@ -1056,13 +1056,13 @@ tables.encoders(found_at_last, recorded)
 
 # %% [markdown]
 # A second layer is not needed to use the order: a single attention layer sees all words with their positions, and the feed-forward network after it can combine the information that attention has collected.
-# On the order questions, one and two layers cannot be distinguished at any number of steps. (A difference smaller than the ± in the table cannot be ruled out.) Like the layer in 02, this
+# On the order questions, encoders with one and with two layers cannot be distinguished at any number of steps. (A difference smaller than the ± in the table cannot be ruled out.) Like the layer in 02, this
 # encoder was trained on labelled senses; from 05 on, models have to discover the senses without labels.
 
 # %% [markdown]
 # ## Further: embeddings, and sequences of different lengths
 #
-# Two components come before the first layer. The first gives each token its vector and its position. The token vectors are learned, so they are parameters. The sinusoid is fixed, but it should still be
+# Two components come before the first layer. The first component gives each token its vector and its position. The token vectors are learned, so they are parameters. The sinusoid is fixed, but it should still be
 # saved with the model and moved to another device together with the model. Such a tensor is registered as a **buffer**: `self.register_buffer("position", table)`. As a parameter it would be trained, and as a plain
 # attribute it would be neither moved nor saved.
 
@@ -1214,7 +1214,7 @@ symptoms(mended_positions)
 # ### Layer normalisation in a tutorial
 #
 # The *Annotated Transformer* (Rush 2018), a widely read tutorial, computes `(x - mean) / (std + eps)`: ε is outside the square root, and torch's `std`
-# divides by D − 1. When this was discussed in the repository of a PyTorch version of BERT (codertimo, issue 30), a user compared the tutorial's formula with `nn.LayerNorm` on [1, 0, 0, 0]: the first gave 1.5, the second 1.732. The thread ends with "they did the same thing". To find out whether this is true, we compare both formulas with the same ε.
+# divides by D − 1. When this was discussed in the repository of a PyTorch version of BERT (codertimo, issue 30), a user applied both to the vector [1, 0, 0, 0]: the tutorial's formula gave 1.5, whereas `nn.LayerNorm` gave 1.732. The thread ends with "they did the same thing". To find out whether this is true, we compare both formulas with the same ε.
 
 # %% tags=["demo"]
 def tutorial_norm(x: Tensor, eps: float = 1e-5) -> Tensor:
@@ -1225,7 +1225,7 @@ tables.norms_compared(layer_norm, tutorial_norm, x_river[0, bank])
 # %% [markdown]
 # The two formulas give nearly the same result for vectors that have many coordinates, all of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
 # for such vectors, the position of our ε makes a difference of about one per cent (with BERT's own ε = 1e-12 it makes none). At a standard deviation of 0.001, a third of √ε, the position matters: the tutorial's results are three times as large. A checkpoint trained with
-# one of the two formulas should be run with that formula.
+# one of the two formulas should be used with the same formula.
 
 # %% [markdown]
 # The bug has a page of its own, with a short example and a test that would have caught it: [Layer normalisation that is slightly different](../../docs/bugs/03_standard_deviation.md).

@@ -39,7 +39,7 @@ from coursekit.toy_models import toy_decoder
 # ## 1 · One word after the other
 #
 # *The girl who had lost the key took off …* You expect *her* because of the second word, whereas after *The boy* you would expect *his*. For how many words can a network remember such a subject? To find out, we compare two language models trained on the same English novels for the same number of steps: one is **recurrent**, the other a transformer.
-# (Their vocabularies differ as well.)
+# (The two models also differ in their vocabularies.)
 #
 # By what factor do subjects such as *girl* and *queen* raise the odds of *her* against *his*, compared with subjects such as *boy* and *king*? A factor of 1 would mean that the subject has been
 # forgotten.
@@ -900,7 +900,7 @@ def cross_mask_of_2021(source_keep, target_keep):
     return padding & causal
 
 # %% [markdown]
-# The mask has the shape (B, Tt, Ts) and says which source positions each target position may attend to. Which words does its last row allow, and which does its
+# The mask has the shape (B, Tt, Ts) and indicates which source positions each target position may attend to. Which words does its last row allow, and which does its
 # first row allow? Write the correct mask.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-mended_cross_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -977,8 +977,8 @@ tables.one_by_one(costs)
 # hardware, although a whole layer needs more operations.
 
 # %% [markdown]
-# > **Checking the literature.** Vaswani et al. (2017, table 1) give O(T²D) operations, O(1) sequential steps and a longest path of O(1) for a self-attention layer;
-# > O(TD²), O(T) and O(T) for a recurrent layer. They conclude that attention is faster when T < D. We also found that the time of the recurrence grows
+# > **Checking the literature.** Vaswani et al. (2017, table 1) give O(T²D) operations, O(1) sequential steps and a longest path of O(1) for a self-attention layer,
+# > and O(TD²), O(T) and O(T), respectively, for a recurrent layer. They conclude that attention is faster when T < D. We also found that the time of the recurrence grows
 # > like T and, for long texts, that of attention like T² or faster. But the measured times become equal far beyond T = D, at a length that depends on the machine.
 
 # %% [markdown]
@@ -1062,7 +1062,8 @@ print(
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-path_length", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def path_length(T: int, architecture: str) -> int:
-    """Steps or layers from the first to the last of T ≥ 2 words.  (extension, ●●○, 6 minutes)
+    """Steps or layers on the path from the first to the last of T ≥ 2 words.
+    (extension, ●●○, 6 minutes)
 
     "recurrent": steps from the state after the first word to the state after the last.
     "attention": layers until the last word's vector depends on the first word. "dilated":

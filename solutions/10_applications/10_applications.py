@@ -948,7 +948,7 @@ pictures.thresholds(*(values.numpy() for values in margins_and_marks(0, "test"))
 
 # %% [markdown]
 # The last score in each line cannot be lower than the other two. This score is too optimistic, because its threshold was chosen on the questions being scored. Here,
-# the threshold chosen on validation questions gains nothing over a threshold of 0. From far below 0 up to 0, the curve is nearly flat, so with a hundred validation
+# the threshold chosen on validation questions brings no gain over a threshold of 0. From far below 0 up to 0, the curve is nearly flat, so with a hundred validation
 # questions, the chosen threshold may lie almost anywhere in that range.
 
 # %% [markdown]

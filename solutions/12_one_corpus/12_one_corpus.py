@@ -40,9 +40,9 @@ from coursekit import check, hint, predict, predictions, reveal
 # %% [markdown]
 # ## 1 · The same question for every model
 #
-# The course's test contains held-out sentences of our generated language. One word of each sentence, the **target**, has two or three senses. Which is meant? We do not
-# ask a model this question in words. Instead, it provides a vector for the target in each sentence, the **contextual embedding**, and we assign the target the sense of the most
-# similar *labelled* occurrence (1-NN) of the same word.
+# The course's test contains held-out sentences of our generated language. One word of each sentence, the **target**, has two or three senses. Which sense is meant? We do not
+# ask a model in words. Instead, the model provides a vector for the target in each sentence, the **contextual embedding**, and we assign the sense of the most
+# similar *labelled* occurrence of the same word (1-NN).
 #
 # This method needs a rule for **ties**. A static embedding is the same in every sentence, so all labelled sentences with the word are equally near. If we took the first, the result would depend on the order of a file. We therefore let them all vote.
 
@@ -78,8 +78,7 @@ def evaluate(
 check("comparison.evaluate", lambda case: evaluate(**case))
 
 # %% [markdown]
-# Now we introduce the models. `known` contains the labelled sentences, and `asked` contains the held-out sentences. GloVe appears twice: as the single vector of the target, and as a bag of words,
-# the mean vector of the *other* words in the sentence. (All words have equal weight here; in notebook 08, rare words had more weight.) ELMo, BERT and GPT are the small models of this
+# Now we introduce the models. `known` contains the labelled sentences, and `asked` contains the held-out sentences. GloVe appears twice: as the single vector of the target, and as a bag of words, that is, the mean vector of the *other* words in the sentence. (All words have equal weight here; in notebook 08, rare words had more weight.) ELMo, BERT and GPT are the small models of this
 # course, represented by the vectors of their last layer.
 
 # %% tags=["demo"]
@@ -152,7 +151,7 @@ pictures.answers(right, np.flatnonzero(asked.cue == "right")[:40],
                  "Forty sentences with the cue only on the right")
 
 # %% [markdown]
-# Each row represents a model, and each column a sentence. The accuracy of a model is the mean of its row, which hides the pattern. In these sentences the cue comes too late for GPT, and
+# Each row represents a model, and each column a sentence. The accuracy of a model is the mean of its row, but this mean hides the pattern. In these sentences the cue comes too late for GPT, and
 # GloVe's single vector uses no cue at all. Both models are therefore at chance level, but they fail on different sentences. *Keep the answers, not only the mean*, because all later results
 # are computed from these rows.
 
@@ -211,7 +210,7 @@ pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_bef
 # %% [markdown]
 # ## 3 · The whole scoreboard
 #
-# Now we compare all models. Two exact predictors know the language: one reads the words up to the target, the other reads the whole sentence, and each chooses the most probable
+# Now we compare all models. Two exact predictors use the true probabilities of the language. One reads the words up to the target, the other reads the whole sentence, and each chooses the most probable
 # sense. No model that reads the same words can have a higher expected accuracy than the corresponding exact predictor. The untrained models are baselines. The two pre-trained models, MiniLM and SmolLM2, have never seen our language.
 # Their vectors take minutes to compute, so their answers were recorded item by item (`python -m experiments one_corpus`).
 
@@ -251,7 +250,7 @@ pictures.board(intervals)
 
 # %% [markdown]
 # **Cue on the left.** Every model that uses the context finds the sense in nearly all sentences. **Cue only on the right.** Models that have read the cue find the sense, as does the **bag
-# of words**. GPT and SmolLM2 (six hundred times as large) stay at chance level, which is the best accuracy that the words up to the target allow.
+# of words**. GPT and SmolLM2, which is six hundred times as large, stay at chance level, which is the best accuracy that the words up to the target allow.
 
 # %% [markdown]
 # **Order.** Here, the word order alone determines which cue counts. A bag of words is correct in half of the cases at best, as proved in notebook 02, whereas ELMo and BERT, which were trained on this language,
@@ -270,7 +269,7 @@ show_on_scoreboard(intervals, on_english)
 # %% [markdown]
 # This is the scoreboard of the course, with every row that you have added along the way.
 #
-# **Question 1 · A fair test for GPT.** With the cue only on the right, GPT is at chance level, and so is the exact prediction from the words up to the target. A colleague concludes that GPT is
+# **Question 1 · A fair test for GPT.** On sentences with the cue only on the right, GPT is at chance level, and so is the exact prediction from the words up to the target. A colleague concludes that GPT is
 # a bad model of word meaning. What does the result show, and what does it not show? Describe an experiment that would test GPT fairly on these sentences. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -356,7 +355,7 @@ gap = differences[place[decoder], place[encoder]].item()
 sure = bool(clear[place[decoder], place[encoder]])
 reveal("comparison.decoder_minus_encoder", (LARGER if gap > 0 else BOTH_SIDES) if sure else UNCLEAR, because={
     LARGER: "Size does not make up for words that were not read: where the cue comes after the target, the target's vector cannot reflect it. The table shows the accuracy for each kind of sentence.",
-    BOTH_SIDES: "The means alone do not show this: the sign of their difference changes between resampled sets of the same sentences.",
+    BOTH_SIDES: "The means alone do not show that MiniLM is better: the sign of their difference changes between resampled sets of the same sentences.",
     UNCLEAR: "In nearly all resampled sets of the same sentences the difference has the same sign, so its interval does not contain 0.",
 })
 print(f"SmolLM2 minus MiniLM: {100 * gap:+.1f} percentage points")
@@ -498,7 +497,7 @@ pictures.power(sizes, power)
 
 # %% [markdown]
 # > **Checking the literature.** Card et al. (2020) find that many comparisons in our field are *underpowered*: the test sets are too small to detect the reported
-# > differences. Dror et al. (2018) find that many papers use no significance test at all. The figure shows the same problem in our data. The difference in the second curve,
+# > differences. Dror et al. (2018) find that many papers use no significance test at all. The figure shows how many sentences our own comparisons need. The difference in the second curve,
 # > taken alone, is clear with all 693 sentences, yet most test sets of 400 miss it. The difference in the third curve is so small that hardly any test set detects it. As the printed line shows, the differences that a small
 # > test set *does* call clear are too large on average, because only a set that overstates the difference detects it.
 
@@ -617,7 +616,7 @@ measured = {name: influence(run, x) for name, (_, x, run) in runs.items()}
 pictures.reach(claimed, measured, ["[BOS]", *SENTENCE.split(), "[EOS]"])
 
 # %% [markdown]
-# The upper row shows the results of your function, and the lower row shows those of the trained models of 05, 06 and 07 (colour: square root of the influence). The white cells are the same in both rows. In the
+# The upper row shows the results of your function, and the lower row shows the influence measured in the trained models of 05, 06 and 07 (colour: square root of the influence). The white cells are the same in both rows. In the
 # recurrent models the colour also fades as the path gets longer; with attention, distant words are no farther away in the network than neighbouring words.
 #
 # The next cell shows the whole table. A `✓` marks a statement about the context that our measurement confirms; the times are measured as well.
@@ -634,7 +633,7 @@ architectures(agrees, both_agree, claimed)
 # cell. The times are CPU times of one layer on this machine. Sixteen times as many pairs of words need not take sixteen times as long.
 
 # %% [markdown]
-# Notebooks 04 to 07 saved two quantities. One is the derivative with respect to the first word: its size after 64 words, divided by its size after 2 words. The other is the relative time
+# Notebooks 04 to 07 saved two quantities. One is the derivative with respect to the first word: its size after 64 words, divided by its size after 2 words. The other is the factor by which the time grows
 # for 64 times as many words. (Times are given to one significant digit, since two of our runs differed by up to a factor of three.) *Recorded* marks a value from our run, shown because you have not
 # run that notebook.
 
@@ -655,7 +654,7 @@ display(carried())
 #
 # $$p(\text{sense} \mid w_1 \dots w_n) \;\propto\; \sum_{z\,:\,\text{sense}(z) = \text{sense}} p(z) \prod_{t \le n} p(w_t \mid z) .$$
 #
-# Logarithms turn the product into a running sum. Computed for every n, this sum shows the posterior *while the sentence is read*.
+# Logarithms turn the product into a running sum. The sum up to each n gives the posterior *while the sentence is read*.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-explain", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def explain(
@@ -689,7 +688,7 @@ def encoded(text: str) -> Int[np.ndarray, "T"]:
     return language.encode(text.lower().replace(".", " ").split(), pad=False)
 
 def read(text: str) -> tuple[list[str], Float[Tensor, "T+1 S"], int]:
-    """Labels of the steps, the posterior at each, and the number of words before the target."""
+    """Labels of the steps, the posterior at each step, and the number of words before the target."""
     sentence = encoded(text)
     forms = set(ambiguous_words(known).tolist()) | set(ambiguous_words(asked).tolist())
     places = [i for i, word in enumerate(sentence) if int(word) in forms]
@@ -729,7 +728,7 @@ reveal("comparison.prison", rows[before, prison].item())
 posteriors.reading({text: reading[:2] for text, reading in readings.items()}, language.senses)
 
 # %% [markdown]
-# When *cell* is reached, each sense has probability one third. The words *that the* change nothing, because all three kinds of cell allow them. The next word, *prisoner* or
+# When *cell* is reached, each sense has probability one third. The words *that the* change nothing, because they can follow all three kinds of cell. The next word, *prisoner* or
 # *biologist*, determines the sense. A decoder computes its vector for *cell* from the words read up to the row for *last*, whereas BERT uses all the words read up to the bottom row.
 #
 # What probabilities do the *models* assign? Instead of the single nearest neighbour, we use all labelled occurrences of the word, weighted by a softmax over the cosines divided by a temperature.
@@ -785,7 +784,7 @@ posteriors.opinions({text: opinions(text) for text in TWO}, language.senses)
 # %% [markdown]
 # GPT gives the same answer for both sentences and is not certain of any sense, like the exact posterior up to the target. BERT agrees with the exact posterior of the whole sentence.
 # ELMo's answer hardly changes between the two sentences. Is this due to ELMo, or to our choice of temperature and sentences? To find out, we take 300 questions with the cue only
-# on the right. For each question, we measure how much probability would have to be moved to turn a model's answer into an exact posterior. This quantity is called the *total variation distance*.
+# on the right. For each question, we measure how much probability would have to be moved to turn a model's distribution into an exact posterior. This quantity is called the *total variation distance*.
 
 # %% tags=["demo"]
 moved = distances_from_exact(
@@ -1034,7 +1033,7 @@ stays_in = dict(zip(IN_NOVELS, stays_of.tolist()))
 tables.leads(COMPARISONS, gaps_in, stays_in)
 
 # %% [markdown]
-# **Where the ranking is the same.** In both groups the bag of words is above chance, and ELMo and BERT are above the bag of words. GPT is the exception. In the generated language,
+# **Where the ranking is the same.** In both groups of words, the bag of words is above chance, and ELMo and BERT are above the bag of words. GPT is the exception. In the generated language,
 # GPT is slightly below the bag of words. In English, GPT is above it where the senses differ in part of speech; among the nouns, this lead is clear only if taken alone.
 
 # %% [markdown]

@@ -240,7 +240,7 @@ def test_a_threshold_chosen_on_the_test_promises_most(measured):
     for _, at_zero, chosen, best in measured["gained"]:
         assert best >= max(at_zero, chosen) - 1e-6
     mean, half = mean_and_half(measured["threshold_gain"])
-    assert mean < half  # "gains nothing over a threshold of 0"
+    assert mean < half  # "brings no gain over a threshold of 0"
 
 
 # ------------------------------------------------------------------------------------------ half-finished notebooks
