@@ -352,7 +352,7 @@ pictures.activations(z, curves)
 # BERT in Hugging Face's transformers uses the exact function. The two differ by less than a thousandth, so a model that is run with the other version gives slightly different results.
 #
 # The hidden layer is usually four times as wide as the vector. **Predict:** what fraction of the parameters of a layer with D = 768 (the size of BERT-Base)
-# belongs to this network?
+# belongs to the feed-forward network?
 
 # %% tags=["demo"]
 predict("transformer.share", ...)
@@ -394,7 +394,7 @@ reveal("transformer.share", (sizes["linear1"] + sizes["linear2"]) / sum(sizes.va
 tables.parameters(sizes)
 
 # %% [markdown]
-# Two thirds of the parameters belong to the network. Its two matrices of size D × 4D contain 8D² parameters, whereas the four matrices of attention, each of size D × D, contain 4D².
+# Two thirds of the parameters belong to the feed-forward network. Its two matrices of size D × 4D contain 8D² parameters, whereas the four matrices of attention, each of size D × D, contain 4D².
 # 
 # Which components let words influence each other? As in 02, we compute derivatives to find out how strongly each output vector depends on each input vector.
 

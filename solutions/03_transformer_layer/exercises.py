@@ -1311,8 +1311,7 @@ training_step = Exercise(
         ),
         Mistake(
             "weights that never change",
-            "Your weights never change, because there are no gradients when the optimiser steps. Either it steps before "
-            "`backward`, or the gradients are set to zero between the two.",
+            "Your weights never change, because there are no gradients when the optimiser steps. Either the optimiser steps before `backward`, or the gradients are set to zero between the two.",
             edits={f"    {ZERO}\n": "", BACK: f"{BACK}\n    {ZERO}"},
             also=(
                 """

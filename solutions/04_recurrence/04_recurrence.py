@@ -770,7 +770,7 @@ best = int(np.argmax(found))
 pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
-# The dark cells leave the diagonal where the word order changes. The ending of the verb, which comes last in its clause, attends back past the object; the preposition, which follows its noun, attends to a position to the left of that noun. Not every stem attends most strongly to the word that it translates. The alignment is a by-product of predicting tokens. It does not
+# The dark cells leave the diagonal where the word order changes. The verb comes last in its clause, and its ending attends back past the object; the preposition follows its noun and attends to a position to the left of that noun. Not every stem attends most strongly to the word that it translates. The alignment is a by-product of predicting tokens. It does not
 # prove which words the model used (02, *Is attention an explanation?*), because the encoder has already mixed the words by the time the decoder attends to them.
 
 # %% [markdown]
@@ -817,7 +817,7 @@ def dot_attention(
 check("recurrence.dot_attention", lambda case: dot_attention(**case))
 
 # %% [markdown]
-# We retrained the recurrent translator of section 5 with this score for three seeds, changing nothing else. The figure compares exact translations by
+# We retrained the recurrent translator of section 5 with this score for three seeds, changing nothing else. The figure compares the shares of exact translations by
 # sentence length.
 
 # %% tags=["demo"]
@@ -909,9 +909,9 @@ def mended_cross_mask(
 ) -> Bool[Tensor, "B Tt Ts"]:
     """cross_mask_of_2021 without its bugs.  (difficulty ●●○, 6 minutes)
 
-    True where target position i may attend to source position j. Both arguments are True at
-    words and False at padding; Ts and Tt may differ. Treat the rows of the target's padding
-    like all others.
+    The mask is True where target position i may attend to source position j. Both arguments
+    are True at words and False at padding; Ts and Tt may differ. Treat the rows of the
+    target's padding like all others.
     """
     ### BEGIN SOLUTION
     Tt = target_keep.shape[1]
@@ -1016,7 +1016,7 @@ tables.families(remembered, between[-1], reach, shares, longest_words, costs)
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-flops_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def flops_attention(T: int, D: int) -> int:
-    """Multiply-adds of one self-attention operation over T word vectors of size D.
+    """The multiply-adds of one self-attention operation over T word vectors of size D.
     (extension, ●○○, 3 minutes)
 
     Count the two products that combine words: all scores, and the weighted sums of the values.
@@ -1032,7 +1032,7 @@ check("recurrence.flops_attention", lambda case: flops_attention(*case["x"].shap
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-flops_recurrent", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def flops_recurrent(T: int, D: int, gates: int) -> int:
-    """Multiply-adds of a recurrent layer over T words.  (extension, ●○○, 3 minutes)
+    """The multiply-adds of a recurrent layer over T words.  (extension, ●○○, 3 minutes)
 
     Words and state have size D. Count the products with W_x and W_h at every word. gates is 1
     for a plain network and 4 for an LSTM; the matrices have gates · D columns. One

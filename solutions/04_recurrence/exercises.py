@@ -1065,7 +1065,7 @@ decoder_mask = Exercise(
         ),
         Mistake(
             "Only two positions allowed",
-            "Your positions look back only one position. They should be able to attend to all earlier ones.",
+            "Your positions attend only to themselves and to the position before them. They should be able to attend to all earlier positions.",
             ALLOWED, "(places[:, None] >= places) & (places[:, None] <= places + 1)",
         ),
         Mistake(
@@ -1981,7 +1981,7 @@ path_length = Exercise(
         ),
         Mistake(
             "Attention path of length 0",
-            "Your attention path has length 0. The last word's vector depends on the first word only after one layer.",
+            "Your attention path has length 0. It takes one layer until the last word's vector depends on the first word.",
             "return 1", "return 0",
         ),
         Mistake(

@@ -395,7 +395,7 @@ def entity_f1(
     correct if the same sentence has a true entity with the same start, end and type.
     Precision: the fraction of predicted entities that are correct. Recall: the fraction of
     true entities that were predicted. F1: the harmonic mean of precision and recall,
-    2 · correct / (predicted + true). Where a denominator is 0, that value is 0.
+    2 · correct / (predicted + true). A value whose denominator is 0 is 0.
     """
     ### BEGIN SOLUTION
     pairs = [(set(bio_spans(t)), set(bio_spans(p))) for t, p in zip(truth, predicted)]
@@ -604,7 +604,7 @@ for name in in_labels:
 
 # %% [markdown]
 # Rare names consist of many subwords. In the labels of 2021, every subword of a word tagged B- begins an entity of its own, so the metric counts such a name
-# several times. As a result, the same predictions receive a different score, which happens to be higher here. With the bug fixed, the number of entities and the F1 equal
+# several times. As a result, the same predictions receive a different score, which happens to be higher here. With the bug fixed, the number of entities and the F1 are equal to
 # those computed on words. Moreover, the labels of 2021 teach a model to predict B- inside a name.
 
 # %% [markdown]

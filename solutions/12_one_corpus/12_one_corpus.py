@@ -376,7 +376,7 @@ tables.by_kind(both_halves, parts[1], nouns, with_interval)
 
 # %% [markdown]
 # **Like with like.** The window of two is *trained* on the labelled sentences, whereas 1-NN is not. For a fair comparison, we also train a classifier for MiniLM and for near words: a
-# linear probe for each target word (recorded: `python -m experiments senses`; for the intervals, words are resampled).
+# linear probe for each target word. (The results were recorded with `python -m experiments senses`; the intervals come from resampling words.)
 
 # %% tags=["demo"]
 by_judge = recorded_probes()
@@ -447,7 +447,7 @@ def p_values(
     return (2 * other_side).clamp(max=1)
 
 def holm(p: Float[Tensor, "pairs"], level: float = 0.05) -> Bool[Tensor, "pairs"]:
-    """Which differences remain clear after correction for the number of comparisons."""
+    """Whether each difference remains clear after a correction for the number of comparisons."""
     order = p.argsort()
     passes = p[order] <= level / torch.arange(len(p), 0, -1)
     return passes.int().cumprod(dim=0).bool()[order.argsort()]
@@ -644,7 +644,7 @@ display(carried())
 
 # %% [markdown]
 # The untrained plain recurrence and the untrained LSTM (forget gates half open) have lost the first word, whereas ELMo's trained LSTMs have kept it. With attention, the ratio is of the
-# order of 1/T, whether or not the model is trained. For time, the ranking is reversed. Attention compares all pairs of words, so its time grows much faster than that of a recurrence.
+# order of 1/T, whether or not the model is trained. For the computing time, the ranking is reversed. Attention compares all pairs of words, so its time grows much faster than that of a recurrence.
 
 # %% [markdown]
 # ## 7 · Further: explain a sentence
@@ -1005,7 +1005,7 @@ in_novels["word"], in_novels["told"] = tested.word, [position_of_cue(row) for ro
 LANGUAGES = {"generated language": artificial, **{f"novels: {half}": in_novels[in_half] for half, in_half in HALVES.items()}}
 
 def among(answered: pd.DataFrame, place: str, one: str, other: str | None = None) -> tuple[float, float, float, float]:
-    """Accuracy on the sentences whose cue is in this position, or the lead over another method there, with its interval and p-value."""
+    """Accuracy on the sentences whose cue is in this position, or the lead over another method on them, with its interval and p-value."""
     rows = answered[(answered.told == place) | (place == "all")]
     return by_word((rows[one] - (rows[other] if other else 0)).to_numpy(), rows.word.to_numpy())
 
@@ -1037,7 +1037,7 @@ tables.leads(COMPARISONS, gaps_in, stays_in)
 # GPT is slightly below the bag of words. In English, GPT is above it where the senses differ in part of speech; among the nouns, this lead is clear only if taken alone.
 
 # %% [markdown]
-# **Where the ranking differs.** In the generated language, weighting by nearness adds nothing to a bag of words, and ELMo and BERT are far above both methods, because part of that test depends on word
+# **Where the ranking differs.** In the generated language, weighting by nearness does not improve on a bag of words, whereas ELMo and BERT are far above both methods, because part of that test depends on word
 # order. The English test does not depend on word order, and here near words are above the bag of words. Among the nouns, no contextual model is clearly ahead of near words. Where the senses differ
 # in part of speech, all three are ahead. (Grammar can separate these senses; we have not tested whether the models use it.)
 

@@ -862,7 +862,7 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
         ),
         Mistake(
             "mask applied after the softmax",
-            "Your rows sum to less than 1, because the other words received their share before you removed them.",
+            "Your rows sum to less than 1, because the other words received their share before you masked them.",
             WEIGHTS, "(cosines / temperature).softmax(dim=-1) * same_word",
         ),
         Mistake(
