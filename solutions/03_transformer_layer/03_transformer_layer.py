@@ -1224,7 +1224,7 @@ tables.norms_compared(layer_norm, tutorial_norm, x_river[0, bank])
 
 # %% [markdown]
 # The two formulas give nearly the same result for vectors that have many coordinates, all of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
-# for such vectors, the position of our ε makes a difference of about one per cent (with BERT's own ε = 1e-12 it makes none). At a standard deviation of 0.001, a third of √ε, the position matters: the tutorial's results are three times as large. A checkpoint trained with
+# for such vectors, the position of our ε makes a difference of about one per cent (with BERT's own ε = 1e-12 it makes none). At a standard deviation of 0.001, which is about a third of √ε, the position matters: the tutorial's results are three times as large. A checkpoint trained with
 # one of the two formulas should be used with the same formula.
 
 # %% [markdown]

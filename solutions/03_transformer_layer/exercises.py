@@ -666,12 +666,12 @@ FeedForward = Exercise(
         ),
         Mistake(
             "always ReLU",
-            "Your answer is right where the activation is \"relu\". Implement the other two as well.",
+            "Your answer is right only where the activation is \"relu\". Implement the other two activations as well.",
             BENT, "hidden = relu(hidden)",
         ),
         Mistake(
             "always exact GELU",
-            "Your answer is right where the activation is \"gelu\". Implement the other two as well.",
+            "Your answer is right only where the activation is \"gelu\". Implement the other two activations as well.",
             BENT, "hidden = gelu(hidden)",
         ),
         Mistake(
@@ -1133,7 +1133,7 @@ Block = Exercise(
         ),
         Mistake(
             "activation not passed to the feed-forward network",
-            "Your answer is right only where the activation is \"gelu\": you do not pass it on to the feed-forward network.",
+            "Your answer is right only where the activation is \"gelu\", because you do not pass the activation on to the feed-forward network.",
             "FeedForward(dim, inner, activation)", "FeedForward(dim, inner)",
         ),
         Mistake(

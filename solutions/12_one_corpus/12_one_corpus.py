@@ -250,7 +250,7 @@ pictures.board(intervals)
 
 # %% [markdown]
 # **Cue on the left.** Every model that uses the context finds the sense in nearly all sentences. **Cue only on the right.** Models that have read the cue find the sense, as does the **bag
-# of words**. GPT and SmolLM2, which is six hundred times as large, stay at chance level, which is the best accuracy that the words up to the target allow.
+# of words**. GPT stays at chance level, and so does SmolLM2, although it is six hundred times as large. The words up to the target allow no higher accuracy.
 
 # %% [markdown]
 # **Order.** Here, the word order alone determines which cue counts. A bag of words is correct in half of the cases at best, as proved in notebook 02, whereas ELMo and BERT, which were trained on this language,
@@ -365,7 +365,7 @@ pictures.differences(list(real), stacked.mean(dim=-1), differences, clear, len(s
 tables.by_kind(both_halves, parts[1], nouns, with_interval)
 
 # %% [markdown]
-# On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods, and each of these two leads is clear if taken alone.
+# On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods, and each of these leads is clear if taken alone.
 # The leads are due to *plain* and *far* sentences, but there are too few sentences of each kind to be certain. On *decoy* sentences, where misleading words affect
 # MiniLM's vector (08), MiniLM is not ahead. ELMo, which has never seen English, has about the same accuracy as the bag of words.
 
@@ -654,7 +654,7 @@ display(carried())
 #
 # $$p(\text{sense} \mid w_1 \dots w_n) \;\propto\; \sum_{z\,:\,\text{sense}(z) = \text{sense}} p(z) \prod_{t \le n} p(w_t \mid z) .$$
 #
-# Logarithms turn the product into a running sum. The sum up to each n gives the posterior *while the sentence is read*.
+# Logarithms turn the product into a running sum. The sum up to word n gives the posterior after n words, that is, *while the sentence is read*.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-explain", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def explain(
@@ -1033,7 +1033,7 @@ stays_in = dict(zip(IN_NOVELS, stays_of.tolist()))
 tables.leads(COMPARISONS, gaps_in, stays_in)
 
 # %% [markdown]
-# **Where the ranking is the same.** In both groups of words, the bag of words is above chance, and ELMo and BERT are above the bag of words. GPT is the exception. In the generated language,
+# **Where the ranking is the same.** In both groups, the bag of words is above chance, and ELMo and BERT are above the bag of words. GPT is the exception. In the generated language,
 # GPT is slightly below the bag of words. In English, GPT is above it where the senses differ in part of speech; among the nouns, this lead is clear only if taken alone.
 
 # %% [markdown]
