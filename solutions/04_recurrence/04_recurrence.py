@@ -529,10 +529,10 @@ check("recurrence.cross_attention", lambda case: cross_attention(**case), gradie
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decoder_mask(T: int) -> Bool[Tensor, "T T"]:
-    """The mask keep[i, j]: whether target position i may attend to target position j.
+    """The mask: keep[i, j] is True where target position i may attend to target position j.
     (difficulty ●○○, 3 minutes)
 
-    It is True for j = i and for all earlier positions, and False for later ones.
+        A position may attend to itself and to all earlier positions, but not to later ones.
     """
     ### BEGIN SOLUTION
     places = torch.arange(T)
