@@ -447,7 +447,7 @@ def p_values(
     return (2 * other_side).clamp(max=1)
 
 def holm(p: Float[Tensor, "pairs"], level: float = 0.05) -> Bool[Tensor, "pairs"]:
-    """Whether each difference remains clear after a correction for the number of comparisons."""
+    """Whether each difference remains clear after Holm's correction."""
     order = p.argsort()
     passes = p[order] <= level / torch.arange(len(p), 0, -1)
     return passes.int().cumprod(dim=0).bool()[order.argsort()]
