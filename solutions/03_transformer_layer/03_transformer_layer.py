@@ -53,7 +53,7 @@ torch.set_num_threads(1)
 # In notebook 02, attention was a function that received its weights as arguments. From now on you write the components of a transformer as modules and save
 # them in `my_model.py`, a file of your own next to the notebooks. In notebooks 06 and 07 you will build BERT and GPT from these modules.
 #
-# A **module** is a subclass of `nn.Module`. It owns its weights: every attribute set in `__init__` that is an `nn.Parameter` or itself a module is
+# A **module** is an object whose class is derived from `nn.Module`. The module owns its weights: every attribute set in `__init__` that is an `nn.Parameter` or itself a module is
 # registered under its name. The optimiser trains the registered parameters, and weights are saved and loaded under the same names. The method `forward` computes the output.
 
 # %%
@@ -74,7 +74,7 @@ for name, weight in Stretch(3).named_parameters():
     print(f"{name:<11} {list(weight.shape)}")
 
 # %% [markdown]
-# The list shows three parameters, but none from `more`, because a plain list hides its modules; an `nn.ModuleList` would register them. `nn.Linear(D, F)` stores a bias and a matrix with F rows
+# The list shows three parameters, but none from `more`, because the modules in a plain list are not registered; those in an `nn.ModuleList` would be. `nn.Linear(D, F)` stores a bias and a matrix with F rows
 # and D columns. You call a module like a function: `self.mix(x)`.
 #
 # A check creates an instance of your class with given sizes, loads the same weights by name into this instance and into the solution, and compares the outputs. If you are stuck, run `hint("transformer.MultiHeadAttention")` in a cell
@@ -123,8 +123,7 @@ check("transformer.MultiHeadAttention", lambda case: run_module(
 # %% [markdown]
 # ## 2 · Does attention know the order?
 #
-# "The dog bites the man" and "the man bites the dog" contain the same words. Can attention distinguish the two sentences? We apply your module, with random matrices, to the GloVe
-# vectors of the river sentence from 02.
+# "The dog bites the man" and "the man bites the dog" contain the same words. Can attention distinguish the two sentences? We apply your module, with random matrices, to the GloVe vectors of the words in the river sentence from 02.
 
 # %% tags=["demo", "record"]
 def glorot(module: nn.Module) -> nn.Module:
@@ -161,7 +160,7 @@ predict("transformer.shuffled", ..., choices=(NOTHING, SOME, MUCH))
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def change_of_bank(x: Tensor, other: Tensor) -> float:
-    """Relative change of the output vector of bank when the input x is replaced by `other`."""
+    """The relative change of the output vector of bank when the input x is replaced by `other`."""
     one, two = (attention(rows, everyone)[0, bank] for rows in (x, other))
     return ((one - two).norm() / one.norm()).item()
 
@@ -175,7 +174,7 @@ moved_along = (after - before[:, shuffled]).abs().max().item()
 moved = changes["the other words shuffled"]
 reveal("transformer.shuffled", NOTHING if moved < 1e-5 else SOME if moved < 0.1 else MUCH, because={
     SOME: "An attention weight depends on two vectors, a query and a key. Neither contains the position of its word, so attention cannot distinguish near words from distant ones.",
-    MUCH: "To a reader the sentence has lost its meaning. Attention still sees the same nine vectors and gives them the same nine weights, so the weighted sum is the same.",
+    MUCH: "To a human reader, the sentence has lost its meaning. Attention, however, still sees the same nine vectors and gives them the same nine weights, so the weighted sum is the same.",
 })
 
 # %% tags=["demo"]
@@ -223,8 +222,7 @@ pictures.closeness(sinusoid(400, 50), positions=(100, 200, 299))
 # %% [markdown]
 # All three positions give the same curve. The dot product depends only on the *distance*, because
 # $\sin a \sin b + \cos a \cos b = \cos(a - b)$. The curve has its maximum at distance 0 and decreases on both sides, though not monotonically.
-# (The extension at the end shows that a shift by k positions is a *rotation*, and that this rotation is the same at every position.) Each row of the table has length
-# $\sqrt{D/2}$, which is 5 here. We now add the positions and repeat the shuffle:
+# (The extension at the end shows that a shift by k positions is a *rotation*, and that this rotation is the same at every position.) Every row of the table is a vector of length $\sqrt{D/2}$, which is 5 here. We now add the positional encodings to the word vectors and shuffle the words again:
 
 # %% tags=["demo"]
 x_placed = x_river + sinusoid(len(river), 50)
@@ -297,10 +295,10 @@ print(f"3 added to every coordinate:   the result changes by {lifted:.0e}")
 print(f"largest coordinate, for comparison: {normed.abs().max():.1f}")
 
 # %% [markdown]
-# Up to ε, layer normalisation removes the length of a vector and the mean of its coordinates but leaves the direction of the remainder unchanged. No other word of the sentence or of
+# Apart from the effect of ε, layer normalisation removes the length of a vector and the mean of its coordinates, but leaves the direction of the remainder unchanged. No other word of the sentence or of
 # the batch affects the result. In batch normalisation, by contrast, the result for a sentence depends on the other sentences in the batch.
 # 
-# We now turn to sums. We add the output of attention to its input twelve times, each time with new random matrices. We do this twice: first without normalisation, then with your `layer_norm` after each addition. **Predict:** without normalisation, by what factor will the vectors have grown by the end?
+# Next we study what happens when many outputs are added up. Twelve times in a row, we add the output of attention to its input, each time with new random matrices. We do so first without normalisation and then with your `layer_norm` after each addition. **Predict:** without normalisation, by what factor have the vectors grown after the twelve additions?
 
 # %% tags=["demo"]
 predict("transformer.growth", ...)
@@ -308,7 +306,7 @@ predict("transformer.growth", ...)
 # %% tags=["demo"]
 @torch.no_grad()
 def added_up(after_each_sum) -> Float[Tensor, "13 T"]:
-    """Length of each word vector at the start and after each of twelve sums."""
+    """The length of each word vector at the start and after each of the twelve additions."""
     torch.manual_seed(4)
     x, lengths = x_placed, [x_placed[0].norm(dim=1)]
     for _ in range(12):
@@ -325,7 +323,7 @@ reveal("transformer.growth", end / start)
 pictures.drift(river, grown, 50**0.5)
 
 # %% [markdown]
-# Without normalisation the sums grow exponentially, by a similar factor at each step, so the next layer has to cope with inputs of any magnitude. With normalisation every vector has length √D after each step.
+# Without normalisation, the sums grow exponentially, by a similar factor at each step, so later layers would have to cope with inputs of any magnitude. With normalisation, every vector has length √D after each step.
 #
 # PyTorch provides layer normalisation as a module, `nn.LayerNorm(D, eps=…)`, whose parameters `weight` and `bias` are the gain and the bias. From now on we use this module.
 
@@ -354,7 +352,7 @@ pictures.activations(z, curves)
 # BERT in Hugging Face's transformers uses the exact function. The two differ by less than a thousandth, so a model that is run with the other version gives slightly different results.
 #
 # The hidden layer is usually four times as wide as the vector. **Predict:** what fraction of the parameters of a layer with D = 768 (the size of BERT-Base)
-# belongs to this network?
+# belongs to the feed-forward network?
 
 # %% tags=["demo"]
 predict("transformer.share", ...)
@@ -396,7 +394,7 @@ reveal("transformer.share", (sizes["linear1"] + sizes["linear2"]) / sum(sizes.va
 tables.parameters(sizes)
 
 # %% [markdown]
-# Two thirds of the parameters belong to the network. Its two matrices of size D × 4D contain 8D² parameters, whereas the four matrices of attention, each of size D × D, contain 4D².
+# Two thirds of the parameters belong to the feed-forward network. Its two matrices of size D × 4D contain 8D² parameters, whereas the four matrices of attention, each of size D × D, contain 4D².
 # 
 # Which components let words influence each other? As in 02, we compute derivatives to find out how strongly each output vector depends on each input vector.
 
@@ -409,14 +407,14 @@ parts = {
 pictures.who_moves_whom(parts, x_placed[0], river)
 
 # %% [markdown]
-# For the norm and the feed-forward network, only the diagonal is non-zero, because both treat each word separately. Attention is the only component of the layer that passes information between words. The vector of
+# For the norm and the feed-forward network, only the entries on the diagonal differ from zero, because both components treat each word separately. Attention is the only component of the layer that passes information between words. The vector of
 # *bank* can therefore receive information about *river* only through attention.
 
 # %% [markdown]
 # ## 5 · The layer
 #
 # One small component is still missing. At each training step, **dropout** (Srivastava et al. 2014) sets activations to 0 at random, each with probability p, so that the model cannot rely on any single activation. The
-# others are divided by 1 − p, which preserves the expected value. When the model is *used*, nothing is dropped. `model.train()` and `model.eval()` switch between the two modes by setting `self.training` in every submodule.
+# remaining activations are divided by 1 − p, which preserves the expected value. When the model is *used*, nothing is dropped. `model.train()` and `model.eval()` switch between the two modes by setting `self.training` in every submodule.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Dropout(nn.Module):
@@ -464,7 +462,7 @@ check("transformer.Dropout", lambda case: drop(Dropout, case))
 
 # %% [markdown]
 # Now we assemble the layer. A **residual connection** (He et al. 2016) adds the input of a component to its output, so that the component only has to compute the *change*.
-# The second ingredient is normalisation. The original paper normalises each sum (**post-norm**); most models today normalise the input of each branch (**pre-norm**). In a pre-norm model the path from the bottom to the top
+# The layer also contains two norms. The original paper normalises each sum (**post-norm**); most models today normalise the input of each branch (**pre-norm**). In a pre-norm model, the direct path from the bottom to the top
 # contains nothing but additions. This path is called the **residual stream**. BERT uses post-norm, whereas GPT-2 and most large models since then use pre-norm.
 
 # %% tags=["demo"]
@@ -575,15 +573,15 @@ keep(sinusoid, MultiHeadAttention, FeedForward, Dropout, Block)
 # ## 6 · Many layers
 #
 # A transformer stacks many layers, each with its own weights. The output of each layer is the input of the next. Does the position of the norm matter? The transformer of 2017 was trained with a learning rate that
-# starts near 0 and increases slowly (**warm-up**); without it, training often failed. Xiong et al. (2020) looked for the reason in the gradients *before* the
+# starts near 0 and increases slowly (**warm-up**); without warm-up, training often failed. Xiong et al. (2020) looked for the reason in the gradients *before* the
 # first step. Their theorem 1 bounds the gradient of W₂ (our `narrow`) in the last layer by $O(D\sqrt{\ln D})$ for post-norm, independently of the depth L, and by
-# $O(D\sqrt{\ln D\,/\,L})$ for pre-norm. **Predict:** in a stack of 16 layers, how many times larger is this gradient in post-norm than in pre-norm?
+# $O(D\sqrt{\ln D\,/\,L})$ for pre-norm. **Predict:** in a stack of 16 layers, by what factor is this gradient larger in post-norm than in pre-norm?
 
 # %% tags=["demo"]
 predict("transformer.gradient", ...)
 
 # %% [markdown]
-# We build stacks of 2 to 16 of your blocks with random weights, five stacks of each kind and depth. For each stack, we compute the cross-entropy of predicting each word from its own vector, and measure the gradients. Both kinds
+# We build stacks of 2 to 16 of your blocks with random weights, five stacks of each kind and depth. In each stack, every word is predicted from its own vector; we compute the cross-entropy of these predictions and measure the gradients. Both kinds
 # have a norm after the last layer. A third kind, without residual connections, is used for the next question.
 
 # %% tags=["demo"]
@@ -607,7 +605,7 @@ STACKS = {"post-norm without residuals": (WithoutResiduals, False), **KINDS}
 def fresh_stack(
     kind: str, depth: int, seed: int, attention: float = 1.0, network: float = 1.0
 ) -> tuple[list[float], Float[Tensor, "L+1 B T D"]]:
-    """Gradient norm of W_2 in every layer of an untrained stack, and the vectors of all layers.
+    """The gradient norm of W_2 in each layer of an untrained stack, and the vectors of all layers.
 
     `attention` and `network` scale the initial matrices of attention and of the feed-forward network.
     """
@@ -643,9 +641,9 @@ pictures.gradients(norms, top)
 
 # %% [markdown]
 # Our stacks behave as the theorem predicts: on logarithmic axes the slopes are near 0 and −0.5, and at 16 layers the ratio is a little below √16. In
-# pre-norm, every layer adds to the residual stream, which is never rescaled. The length of its vectors therefore grows like √L (printed above), and the final norm divides by this length.
-# The right-hand panel shows all 16 layers. The paper predicts that gradients decrease towards the first layers in post-norm and are equal in pre-norm (sections 3.3 and 3.4).
-# With five seeds we see no decrease in post-norm (the band is wide), and in pre-norm the first layers have larger gradients than the last.
+# pre-norm, every layer adds to the residual stream, which is never rescaled. The length of its vectors therefore grows like √L (see the printed lengths), and the final norm divides by this length.
+# The right-hand panel shows all 16 layers. The paper predicts that the gradients decrease towards the first layers in post-norm and are equal in all layers in pre-norm (sections 3.3 and 3.4).
+# With five seeds, we see no decrease in post-norm, but the band is wide; in pre-norm, the first layers have larger gradients than the last.
 
 # %% [markdown]
 # What do the residual connections contribute? Attention computes averages, and repeated averaging makes vectors more and more similar. We measure how much of a word vector is its *own*: the distance of the vector from the mean of the sentence, divided
@@ -666,8 +664,8 @@ pictures.own_share(spreads)
 
 # %% [markdown]
 # Without residual connections, all words of a sentence have nearly the same vector after two or three layers: their identity is lost. Dong, Cordonnier and Loukas (2021) prove
-# such a collapse for pure attention. Residual connections slow it down; our post-norm stack still collapses within twelve layers, whereas the pre-norm stack does not. Is this due to post-norm or to the initialisation? Glorot's initialisation is only one
-# of several. BERT initialises all matrices with standard deviation 0.02, which at D = 768 is 0.55 times Glorot's value in attention and 0.88 times in the network.
+# such a collapse for pure attention. Residual connections slow it down; our post-norm stack still collapses within twelve layers, whereas the pre-norm stack does not. Is this collapse due to post-norm or to the initialisation? Glorot's initialisation is only one
+# of several. BERT, for example, initialises all matrices with standard deviation 0.02, which at D = 768 is 0.55 times Glorot's value in attention and 0.88 times Glorot's value in the feed-forward network.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -684,19 +682,19 @@ ratios = {where: [gradients[0] / gradients[-1] for gradients, _ in found]
 tables.by_initialisation(kept, ratios)
 
 # %% [markdown]
-# Without residual connections the word vectors collapse under all three initialisations. With residual connections, the initialisation matters more than the position of the norm. With BERT's scale, post-norm retains about half of each word vector; with a scale of 0.3, post-norm retains more than pre-norm does. The
-# collapse is therefore a property of post-norm with Glorot's initialisation, not of post-norm in general. In pre-norm, the gradients are equal across layers, as the paper predicts, only if the matrices are small. In post-norm we find no clear difference between the first and the last layer under any initialisation.
+# Without residual connections the word vectors collapse under all three initialisations. With residual connections, the initialisation matters more than the position of the norm. With BERT's scale, post-norm retains about half of each word vector; with all matrices scaled by 0.3, post-norm retains more than pre-norm does. The
+# collapse is therefore a property of post-norm with Glorot's initialisation, not of post-norm in general. In pre-norm, the gradients are equal across layers, as the paper predicts, only if the matrices are small. In post-norm, we find no clear difference between the gradients of the first and the last layer under any initialisation.
 #
-# All these measurements were made before training, and training may change the picture.
+# All these measurements were made before training, which may change the results.
 
 # %% [markdown]
-# **Question 2 · Where to put the norms.** You are going to train an encoder of 24 layers and may choose the position of the norms. Give an argument for each choice, using at least one of the two measurements
+# **Question 2 · Where to put the norms.** You are going to train an encoder with 24 layers and can choose the position of the norms. Give an argument for each choice, using at least one of the two measurements
 # above, and say what the measurements do *not* tell you. (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "transformer-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # For pre-norm: at initialisation, the gradients in the last layer decrease with the depth of the stack instead of staying large. According to Xiong et al., this is why pre-norm trains without warm-up. With
 # Glorot's initialisation the words of a sentence also stay distinct for longer (with smaller matrices they do so in both designs). For post-norm: the output of every layer is normalised, so the top layers contribute as
-# much as the others; in pre-norm, one more term in a growing sum changes little, and late layers may contribute less. The measurements were made before the first step, on small stacks with
+# much as the others; in pre-norm, each additional term changes a growing sum only a little, so late layers may contribute less. The measurements were made before the first step, on small stacks with
 # random weights. They do not tell us which model is better after training, how much warm-up costs, or how either model behaves at another width or learning rate. To answer these questions, both models would have to be trained.
 #
 # *Marking: 1 point for an argument for each choice, at least one based on a measurement; 1 point for the limitation (initialisation only, small stacks, nothing about
@@ -709,7 +707,7 @@ tables.by_initialisation(kept, ratios)
 # forgotten. Gradients accumulate until they are set to zero. Padding has no correct answer, so only some tokens count in the loss. Finally, some batches produce a gradient that is far too large, and
 # **gradient clipping** (Pascanu et al. 2013) scales such a gradient down to a maximum norm, which preserves its direction.
 # 
-# Your function receives a new learning rate at each step. The optimiser is Adam, as in 02, which stores the learning rate under the key "lr" in each dictionary of the list `param_groups`.
+# Your function receives a new learning rate at each step. The optimiser is Adam, as in 02. It stores the learning rate under the key "lr" in each dictionary of the list `param_groups`.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-training_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def training_step(
@@ -744,7 +742,7 @@ def training_step(
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 class Small(nn.Module):
-    """Word vectors and an output matrix. Like dropout, it behaves differently in training mode: it sets the first column to 0."""
+    """A model with word vectors and an output matrix. Like dropout, it behaves differently in training mode: it sets the first coordinate to 0."""
 
     def __init__(self, words: Tensor, read_out: Tensor):
         super().__init__()
@@ -832,7 +830,7 @@ def backwards(ids: Int[Tensor, "B T"]) -> Int[Tensor, "B T"]:
     return ids.gather(1, torch.where(real, mirrored, places))
 
 def both_ways(ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Each sentence in both directions, shuffled, so that the index in the batch does not give the answer away."""
+    """Each sentence in both directions, in random order, so that the index in the batch does not reveal the direction."""
     order, directions = torch.randperm(2 * len(ids)), torch.arange(2).repeat_interleave(len(ids))
     ids, targets = torch.cat([ids, backwards(ids)])[order], directions[order][:, None]
     return ids, targets.expand_as(ids), ids >= len(SPECIAL_TOKENS)
@@ -851,12 +849,12 @@ def direction(model: nn.Module, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B"]:
     return ((scores[..., 1] - scores[..., 0]) * weights).sum(1) / weights.sum(1)
 
 def directions_found(model: nn.Module) -> float:
-    """Accuracy on held-out sentences, each in both directions."""
+    """The accuracy on held-out sentences, each of which occurs in both directions."""
     ids, targets, _ = both_ways(test_ids)
     return ((direction(model, ids) > 0) == targets[:, 0].bool()).float().mean().item()
 
 # %% [markdown]
-# The learning rate increases from near 0 over the first 30 steps (`warm_up`). During training we follow one sentence in both directions: does the model predict "backwards" for the second version only?
+# The learning rate increases from near 0 over the first 30 steps (`warm_up`). During training we follow one sentence in both directions: does the model predict "backwards" only for the reversed version?
 
 # %% tags=["demo", "record"]
 def learn_direction(
@@ -873,7 +871,7 @@ def learn_direction(
 
 # %% tags=["demo"]
 def order_accuracy(embed, seed: int, steps: int = 150, look=lambda *now: None) -> float:
-    """Accuracy of one layer with this kind of embedding."""
+    """The accuracy of a one-layer encoder with this kind of embedding."""
     torch.manual_seed(seed)
     model = Encoder(1, 2, embed)
     learn_direction(model, steps, look=lambda *now: look(model, *now))
@@ -893,8 +891,8 @@ found = {embed.__name__: [order_accuracy(embed, seed) for seed in range(3)]
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 share_found = np.mean(found["words_alone"])
 reveal("transformer.direction", COIN if share_found < 0.6 else SOMEWHAT if share_found < 0.9 else MOST, because={
-    SOMEWHAT: "They do, but a model that cannot see positions cannot use this: every word has the same vector in both directions.",
-    MOST: "There is nothing to learn: both directions contain the same words with the same vectors, whatever the weights are.",
+    SOMEWHAT: "Some words do occur more often at the end, but a model without positions cannot make use of this, because every word has the same vector in both directions.",
+    MOST: "Without positions there is nothing to learn: both directions contain the same words with the same vectors, whatever the weights are.",
 })
 
 # %% tags=["demo"]
@@ -905,7 +903,7 @@ tables.directions_found(found)
 #
 # ### What warm-up and clipping do
 #
-# A single layer trains easily. We now train six-layer encoders of both kinds and leave out the warm-up (by using the full learning rate from the first step), the clipping, or both. **Predict:** at a learning rate of 0.003, which of the two kinds
+# A single layer is easy to train. We now train six-layer encoders of both kinds and leave out the warm-up (by using the full learning rate from the first step), the clipping, or both. **Predict:** at a learning rate of 0.003, which of the two kinds
 # of layer fails without warm-up?
 
 # %% tags=["demo"]
@@ -917,7 +915,7 @@ SHORT = {"warm-up and clipping": (50, 1.0), "no clipping": (50, torch.inf), "no 
 DEEP, LONG = 6, 200
 
 def deep_run(norm_first: bool, how: str, seed: int, rate: float = 3e-3) -> tuple[list[float], float]:
-    """The loss at each step of a deep encoder, and its accuracy at the end."""
+    """Train a deep encoder; returns the loss at each step and the final accuracy."""
     torch.manual_seed(seed)
     model = Encoder(DEEP, 2, norm_first=norm_first)
     losses = learn_direction(model, LONG, *SHORT[how], rate)
@@ -956,8 +954,8 @@ pictures.warm_up(runs)
 # as Xiong et al. report. With warm-up, post-norm learns with all ten seeds if the gradient is clipped and with seven if it is not; ten seeds are too few to call this a difference (Fisher's exact test: p = 0.21).
 
 # %% [markdown]
-# Why does warm-up help? In its first steps, Adam divides each gradient by an estimate of its size that is based on very few values. Every weight therefore moves by about the full learning rate, whatever the size of its gradient. A smaller learning rate
-# should then help as well. We repeated the post-norm training runs (with clipping) at four learning rates:
+# Why does warm-up help? In its first steps, Adam divides each gradient by an estimate of its size that is based on very few values. Every weight therefore moves by about the full learning rate, whatever the size of its gradient. If this is the reason, a smaller learning rate
+# should help as well. We therefore repeated the post-norm training runs (with clipping) at four learning rates:
 
 # %% tags=["demo"]
 tables.learning_rates()
@@ -968,8 +966,8 @@ tables.learning_rates()
 # %% [markdown]
 # ## 8 · Scoreboard
 #
-# We evaluate the same encoder on the course's test of word senses. As in 02, it is trained on labelled senses, and its word vectors are initialised at random. In two of
-# the four kinds of question only the word order determines the sense, within one clause or across two. On these questions, an encoder without positions cannot exceed an accuracy of one half, whatever the number
+# We evaluate the same type of encoder on the course's test of word senses. As in 02, the encoder is trained on labelled senses, and its word vectors are initialised at random. In two of
+# the four kinds of question only the word order determines the sense, either within one clause or across two clauses. On these questions, an encoder without positions cannot exceed an accuracy of one half, whatever the number
 # of layers, because shuffled inputs give shuffled outputs. How much do positions help, and does a second layer matter?
 #
 # We use your `training_step` again, but only the ambiguous word of each sentence now counts in the loss.
@@ -992,7 +990,7 @@ class SenseEncoder(Encoder):
 
 @torch.no_grad()
 def examine(model: Encoder) -> Accuracy:
-    """Accuracy per kind of question, from the encoder's vectors for the ambiguous words."""
+    """The accuracy for each kind of question, from the encoder's vectors of the ambiguous words."""
     model.eval()
     return nearest_sense(exam, *(
         torch.cat([model.vectors(torch.from_numpy(part.ids))[torch.arange(len(part.ids)), torch.from_numpy(part.position)]
@@ -1053,19 +1051,19 @@ tables.encoders(found_at_last, recorded)
 # %% [markdown]
 # Where a cue word determines the sense, all trained encoders answer more than nine in ten questions correctly within 500 steps. Where the order determines the sense, encoders without positions stay at one half, whether they have one layer or two.
 # (The ± covers only the variation between seeds, since the questions are the same; any remaining difference from one half is chance, as in 01.) With
-# positions, the order questions are learned later: at most seven in ten are correct after 500 steps, more than nine in ten after 2,000 (eight in ten for one seed of one layer). The positions alone therefore explain why these encoders outperform the models of 01 and 02 in the
+# positions, the order questions are learned later: at most seven in ten are correct after 500 steps, more than nine in ten after 2,000 (eight in ten for one seed of the one-layer encoder). The positions alone therefore explain why these encoders outperform the models of 01 and 02 in the
 # last two panels.
 
 # %% [markdown]
 # A second layer is not needed to use the order: a single attention layer sees all words with their positions, and the feed-forward network after it can combine the information that attention has collected.
-# On the order questions, one and two layers cannot be distinguished at any number of steps. (A difference smaller than the ± in the table cannot be ruled out.) Like the layer in 02, this
+# On the order questions, encoders with one and with two layers cannot be distinguished at any number of steps. (A difference smaller than the ± in the table cannot be ruled out.) Like the layer in 02, this
 # encoder was trained on labelled senses; from 05 on, models have to discover the senses without labels.
 
 # %% [markdown]
 # ## Further: embeddings, and sequences of different lengths
 #
-# Two components come before the first layer. The first gives each token its vector and its position. The token vectors are learned, so they are parameters. The sinusoid is fixed, but it should still be
-# saved with the model and moved to another device with it. Such a tensor is registered as a **buffer**: `self.register_buffer("position", table)`. As a parameter it would be trained, and as a plain
+# Two components come before the first layer. The first component gives each token its vector and its position. The token vectors are learned, so they are parameters. The sinusoid is fixed, but it should still be
+# saved with the model and moved to another device together with the model. Such a tensor is registered as a **buffer**: `self.register_buffer("position", table)`. As a parameter it would be trained, and as a plain
 # attribute it would be neither moved nor saved.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1153,7 +1151,7 @@ tables.epoch(found_after_epoch, rows, widths, filled)
 #
 # ### Positions of 2025
 #
-# The line with `torch.arange` was part of the teaching code of a university course on language models until January 2026 (issue 1 of cmu-l3/anlp-fall2025-code); a genome model contained a similar
+# The line with `torch.arange` in the next cell was part of the teaching code of a university course on language models until January 2026 (issue 1 of cmu-l3/anlp-fall2025-code). A genome model contained a similar
 # bug (C.Origami, issue 42). The rest of the function is ours. The code runs without an error, and the loss of a model that uses it decreases.
 
 # %%
@@ -1182,7 +1180,7 @@ def symptoms(add_positions) -> None:
 symptoms(positions_of_2025)
 
 # %% [markdown]
-# Shuffling the words has no effect, and the same sentence produces two different results. What does `numbers` count? Write a correct version of the function.
+# Shuffling the words has no effect, and the same sentence produces two different results within one batch. What does `numbers` count? Write a correct version of the function.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-mended_positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_positions(
@@ -1207,7 +1205,7 @@ symptoms(mended_positions)
 
 # %% [markdown]
 # The buggy line counts the *sentences* in the batch. Broadcasting then gives all words of a sentence the same position, which carries no information about order. Most tasks
-# can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A two-line test finds the bug: shuffle the words and see whether the output changes.
+# can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A test of two lines finds the bug: shuffle the words and check whether the output changes.
 
 # %% [markdown]
 # The bug has a page of its own, with a short example and a test that would have caught it: [Every word at the same position](../../docs/bugs/03_positions_of_sentences.md).
@@ -1216,7 +1214,7 @@ symptoms(mended_positions)
 # ### Layer normalisation in a tutorial
 #
 # The *Annotated Transformer* (Rush 2018), a widely read tutorial, computes `(x - mean) / (std + eps)`: ε is outside the square root, and torch's `std`
-# divides by D − 1. When this was discussed in the repository of a PyTorch version of BERT (codertimo, issue 30), a user compared the tutorial's formula with `nn.LayerNorm` on [1, 0, 0, 0]: the first gave 1.5, the second 1.732. The thread ends with "they did the same thing". Did they? We compare both formulas with the same ε.
+# divides by D − 1. When this was discussed in the repository of a PyTorch version of BERT (codertimo, issue 30), a user applied both to the vector [1, 0, 0, 0]: the tutorial's formula gave 1.5, whereas `nn.LayerNorm` gave 1.732. The thread ends with "they did the same thing". To find out whether this is true, we compare both formulas with the same ε.
 
 # %% tags=["demo"]
 def tutorial_norm(x: Tensor, eps: float = 1e-5) -> Tensor:
@@ -1226,8 +1224,8 @@ tables.norms_compared(layer_norm, tutorial_norm, x_river[0, bank])
 
 # %% [markdown]
 # The two formulas give nearly the same result for vectors that have many coordinates, all of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
-# for such vectors, the position of our ε makes a difference of about one per cent (with BERT's own ε = 1e-12 it makes none). At a standard deviation of 0.001, a third of √ε, the position matters: the tutorial's results are three times as large. A checkpoint trained with
-# one of the two formulas should be run with that formula.
+# for such vectors, the position of our ε makes a difference of about one per cent (with BERT's own ε = 1e-12 it makes none). At a standard deviation of 0.001, which is about a third of √ε, the position matters: the tutorial's results are three times as large. A checkpoint trained with
+# one of the two formulas should be used with the same formula.
 
 # %% [markdown]
 # The bug has a page of its own, with a short example and a test that would have caught it: [Layer normalisation that is slightly different](../../docs/bugs/03_standard_deviation.md).
@@ -1235,8 +1233,7 @@ tables.norms_compared(layer_norm, tutorial_norm, x_river[0, bank])
 # %% [markdown]
 # ## Extension
 #
-# The dot product of two positional encodings depends only on the distance between the positions. A stronger statement is also true: for every k there is *one* matrix $M_k$ with $\mathrm{PE}(p + k) = M_k\, \mathrm{PE}(p)$ for **all** p. So "three
-# words further on" is a linear map, which a projection such as W_q could learn. This map rotates each pair of columns by the angle $k\,\omega_i$. This exercise earns extra credit.
+# The dot product of two positional encodings depends only on the distance between the positions. A stronger statement is also true: for every k there is *one* matrix $M_k$ with $\mathrm{PE}(p + k) = M_k\, \mathrm{PE}(p)$ for **all** p. A shift by three words, for example, is therefore a linear map, which a projection such as W_q could learn. The matrix $M_k$ rotates each pair of columns by the angle $k\,\omega_i$. This exercise earns extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-shift_matrix", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_matrix(k: int, D: int) -> Float[Tensor, "D D"]:
@@ -1259,7 +1256,7 @@ tables.shifts(sinusoid, shift_matrix)
 
 # %% [markdown]
 # A single matrix shifts all positions, and shifts can be composed. *Rotary* position embeddings (Su et al. 2021), used by LLaMA, apply these rotations directly to queries and keys instead of
-# adding a vector to the words: the positions of two words then affect their attention score only through the distance, by construction. You will build rotary embeddings in 13.
+# adding a vector to the words. By construction, the positions of two words then affect their attention score only through the distance between them. You will build rotary embeddings in 13.
 
 # %% [markdown]
 # ## Summary
@@ -1267,7 +1264,7 @@ tables.shifts(sinusoid, shift_matrix)
 # - A module owns the parameters and modules that are its attributes, but not those in a plain list.
 # - Attention ignores word order, so we add positional encodings.
 # - Only attention passes information between words; the other components treat each word separately.
-# - Without residual connections all words of a sentence end up with the same vector. Whether a deep post-norm model needs warm-up depends on the learning rate.
+# - Without residual connections, all words of a sentence end up with nearly the same vector. Whether a deep post-norm model needs warm-up depends on the learning rate.
 # - Without positions, an encoder answers at most half of the order questions correctly; with positions, nearly all.
 # - With the same weights, your layer computes the same output as PyTorch's.
 #

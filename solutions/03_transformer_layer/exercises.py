@@ -13,7 +13,7 @@ from coursekit.legends import OF_WEIGHTS
 
 
 def sinusoid_cases(draw: Draw) -> Iterator[Case]:
-    # The sizes are drawn too: a table of positions has no other input. The last two have one row and one pair.
+    # The sizes are also drawn, because a table of positions has no other input. The last two have one row and one pair.
     for low, high, D in ((4, 9, 10), (10, 20, 6), (40, 80, 16), (20, 35, 4), (1, 2, 8), (3, 40, 2)):
         yield {"words": draw.normal(int(draw.integers(low, high)), D)}
 
@@ -28,8 +28,7 @@ sinusoid = Exercise(
     mistakes=(
         Mistake(
             "sines first, then cosines",
-            "All your values are correct but in the wrong order: the left half of your columns contains sines, the right half "
-            "cosines. Each sine should be followed by its cosine.",
+            "All your values are correct but in the wrong order: the left half of your columns contains the sines, and the right half contains the cosines. Each sine should be followed by its cosine.",
             INTERLEAVED, "torch.cat([angle.sin(), angle.cos()], dim=-1)",
         ),
         Mistake(
@@ -61,12 +60,12 @@ def sinusoid(T, D):
         Mistake(
             "exponent i/D instead of 2i/D",
             "Columns 0 and 1 are correct, but the others rotate too fast: your exponents reach only half as far as they "
-            "should. They should count columns (2i), not pairs (i).",
+            "should. The exponents should count columns (2i), not pairs (i).",
             FREQUENCY, "10_000.0 ** (-torch.arange(0, D // 2) / D)",
         ),
         Mistake(
             "base 1,000 instead of 10,000",
-            "The slow columns rotate too fast, and the error grows to the right. Check the base.",
+            "The slow columns rotate too fast, and the error grows from left to right. Check the base.",
             "10_000.0", "1_000.0",
         ),
         Mistake(
@@ -99,8 +98,7 @@ def sinusoid(T, D):
         ),
         Mistake(
             "positions as a fraction of the length",
-            "Your positions run from 0 to 1, so the encoding of word 3 depends on the length of the sentence. A position here "
-            "is an integer.",
+            "Your positions run from 0 to 1, so the encoding of word 3 depends on the length of the sentence. Here, positions should be integers.",
             "torch.arange(T)[:, None]", "torch.arange(T)[:, None] / T",
             also=(
                 """
@@ -160,7 +158,7 @@ def layer_norm_cases(draw: Draw) -> Iterator[Case]:
         D = x.shape[-1]
         return {"x": x, "gain": draw.uniform(D, low=0.5, high=1.5), "bias": draw.normal(D), "eps": eps}
 
-    # Rows of very different size, each with a mean of its own; some values of eps matter, others hardly do. The last two cases
+    # Rows of very different sizes, each with a mean of its own; some values of eps matter, whereas others hardly do. The last two cases
     # are a word whose coordinates are all 0, so that only eps keeps the root away from 0, and a single vector.
     sizes = np.array([0.01, 0.3, 1, 20, 5], dtype=np.float32)
     yield some((draw.normal(5, 6) + draw.normal(5, 1)) * sizes[:, None], 1e-5)
@@ -200,7 +198,7 @@ layer_norm = Exercise(
         ),
         Mistake(
             "epsilon not used",
-            "Your answer is right where the variance is large and epsilon is tiny. But you do not use `eps`, so a vector of zeros gives 0/0.",
+            "Your answer is correct only where the variance is large and epsilon is tiny. You do not use `eps`, so a vector of zeros gives 0/0.",
             "(variance + eps)", "variance",
         ),
         Mistake(
@@ -280,7 +278,7 @@ def layer_norm(x, gain, bias, eps=1e-5):
         ),
         Mistake(
             "bias multiplied by the gain",
-            "Your answer would be right with a bias of 0. Multiply by the gain first, then add the bias.",
+            "Your answer would be correct if the bias were 0. Multiply by the gain first, then add the bias.",
             f"{STANDARDISED} * gain + bias", f"({STANDARDISED} + bias) * gain",
         ),
         Mistake(
@@ -424,7 +422,7 @@ MultiHeadAttention = Exercise(
     mistakes=(
         Mistake(
             "mask not applied",
-            "Your answer is right where `keep` hides nothing. For the other inputs, your words attend to words that they must not see.",
+            "Your answer is correct where `keep` hides nothing. For the other inputs, words attend to words that they must not see.",
             MASKED, "scores.softmax(dim=-1)",
         ),
         Mistake(
@@ -668,12 +666,12 @@ FeedForward = Exercise(
         ),
         Mistake(
             "always ReLU",
-            "Your answer is right where the activation is \"relu\". Implement the other two as well.",
+            "Your answer is right only where the activation is \"relu\". Implement the other two activations as well.",
             BENT, "hidden = relu(hidden)",
         ),
         Mistake(
             "always exact GELU",
-            "Your answer is right where the activation is \"gelu\". Implement the other two as well.",
+            "Your answer is right only where the activation is \"gelu\". Implement the other two activations as well.",
             BENT, "hidden = gelu(hidden)",
         ),
         Mistake(
@@ -822,7 +820,7 @@ Dropout = Exercise(
         ),
         Mistake(
             "no dropout in training mode",
-            "In training mode your output equals x. In that mode, an activation whose draw is below p should become 0.",
+            "In training mode your output equals x. An activation whose draw is below p should become 0.",
             "if not self.training:", "if True:",
         ),
         Mistake(
@@ -869,7 +867,7 @@ class Dropout(nn.Module):
         ),
         Mistake(
             "scaled in evaluation mode, too",
-            "In evaluation mode x should be returned unchanged, but you scale it.",
+            "You also scale x in evaluation mode, but in that mode x should be returned unchanged.",
             "            return x\n", "            return x / (1 - self.p)\n",
         ),
         Mistake(
@@ -940,7 +938,7 @@ class Dropout(nn.Module):
         "model.eval() change it.",
         "not in training: return x\nno draws: generate as many as x has entries\n0 where the draw is below p; x / (1 − p) "
         "elsewhere",
-        "A near miss: `nn.functional.dropout(x, self.p)`. Its third argument, training, defaults to True, so it also drops activations when the model is used.",
+        "A near miss: `nn.functional.dropout(x, self.p)`. Its third argument, training, defaults to True, so the function also drops activations when the model is used.",
     ),
     survivors={"(draws > self.p)": "a draw is exactly p with probability 0"},
 )
@@ -1135,7 +1133,7 @@ Block = Exercise(
         ),
         Mistake(
             "activation not passed to the feed-forward network",
-            "Your answer is right only where the activation is \"gelu\": you do not pass it on to the feed-forward network.",
+            "Your answer is right only where the activation is \"gelu\", because you do not pass the activation on to the feed-forward network.",
             "FeedForward(dim, inner, activation)", "FeedForward(dim, inner)",
         ),
         Mistake(
@@ -1313,8 +1311,7 @@ training_step = Exercise(
         ),
         Mistake(
             "weights that never change",
-            "Your weights never change, because there are no gradients when the optimiser steps. Either it steps before "
-            "`backward`, or the gradients are set to zero between the two.",
+            "Your weights never change, because there are no gradients when the optimiser steps. Either the optimiser steps before `backward`, or the gradients are set to zero between the two.",
             edits={f"    {ZERO}\n": "", BACK: f"{BACK}\n    {ZERO}"},
             also=(
                 """
@@ -1398,8 +1395,7 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "gradient not clipped",
-            "Your steps are too large where the gradient is large. Either it is not clipped, or it is clipped before "
-            "`backward`, when there is no gradient yet, or after the optimiser has stepped.",
+            "Your steps are too large where the gradient is large. Either you do not clip it, or you clip before `backward`, when there is no gradient yet, or after the optimiser has stepped.",
             CLIP, "pass",
         ),
         Mistake(
@@ -1475,7 +1471,7 @@ def training_step(model, batch, optimiser, rate, most):
         ),
         Mistake(
             "model returned in evaluation mode",
-            "All numbers are right, but you leave the model in evaluation mode. The exercise does not ask for this: code that evaluates the model sets the mode itself.",
+            "All numbers are right, but you leave the model in evaluation mode. The exercise does not ask for this, because code that evaluates the model sets the mode itself.",
             f"    {STEP_ON}\n", f"    {STEP_ON}\n    model.eval()\n",
         ),
         Mistake(
@@ -1675,7 +1671,7 @@ class Embeddings(nn.Module):
 
 
 def collate_cases(draw: Draw) -> Iterator[Case]:
-    # Sequences contain the id 0, too; one is empty; the longest comes first, last and in the middle.
+    # Sequences also contain the id 0; one is empty; the longest comes first, last and in the middle.
     for lengths in ((5, 2, 3), (1, 4), (3, 0, 6, 2), (2, 2, 7, 7, 1)):
         ids = draw.integers(1, 50, sum(lengths))
         starts = np.cumsum([0, *lengths[:-1]])
@@ -1694,7 +1690,7 @@ collate = Exercise(
     mistakes=(
         Mistake(
             "mask derived from zeros",
-            "Your ids are right. But your mask treats an id 0 inside a sequence as padding; use the lengths of the sequences.",
+            "Your ids are right. But your mask treats an id of 0 inside a sequence as padding, so use the lengths of the sequences instead.",
             MASK, "ids != 0",
         ),
         Mistake(
@@ -1709,7 +1705,7 @@ collate = Exercise(
         ),
         Mistake(
             "truncated to the shortest sequence",
-            "You lose words, because your T is the length of the shortest sequence. It should be the length of the longest.",
+            "You lose words, because your T is the length of the shortest sequence. T should be the length of the longest.",
             code="""
 def collate(rows):
     shortest = min(len(row) for row in rows)
@@ -2002,8 +1998,7 @@ shift_matrix = Exercise(
         ),
         Mistake(
             "coordinates shifted instead of positions",
-            "Your matrix moves coordinates by k places within one vector. Find the matrix that maps the encoding of position p "
-            "to that of p + k.",
+            "Your matrix moves coordinates by k places within one vector. The matrix should map the encoding of position p to that of position p + k.",
             code="""
 def shift_matrix(k, D):
     return torch.eye(D).roll(k, dims=0)

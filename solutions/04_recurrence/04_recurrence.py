@@ -9,12 +9,10 @@
 # %% [markdown]
 # # 04 · Recurrence, encoder–decoder, and what attention costs
 #
-# Before attention, networks read a sentence word by word and updated a memory. You build such networks and measure how much of the first word they
-# remember. Then an **encoder** reads a sentence and a **decoder** generates its translation. They are connected first by a single vector, then by attention to all
-# words. Finally, attention replaces the recurrence. Three translators of about the same size show the contribution of each step.
+# Before attention, networks read a sentence word by word and updated a memory. You will build such networks and measure how much of the first word they remember. In a translator, an **encoder** reads a sentence and a **decoder**
+# generates its translation. The two are connected first by a single vector, then by attention to all words. Finally, attention replaces the recurrence. Three translators show how much each step contributes.
 #
-# **You need** notebooks 02 and 03. **Time** about 75 minutes, or two hours if PyTorch is new to you: nine exercises and two written questions. *Further* adds a bug to
-# find and four extensions.
+# **You need** notebooks 02 and 03. **Time** about 75 minutes, or two hours if PyTorch is new to you: nine exercises and two written questions. *Further* sections add a bug to find and four extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb) · next: [05 · ELMo](../05_elmo/05_elmo.ipynb)
 
@@ -40,11 +38,10 @@ from coursekit.toy_models import toy_decoder
 # %% [markdown]
 # ## 1 · One word after the other
 #
-# *The girl who had lost the key took off …* You expect *her* because of the second word, whereas after *The boy* you would expect *his*. For how many words can a network remember
-# such a subject? We compare two language models trained on the same English novels for the same number of steps: one is **recurrent**, the other a transformer.
-# (Their vocabularies differ as well.)
+# *The girl who had lost the key took off …* You expect *her* because of the second word, whereas after *The boy* you would expect *his*. For how many words can a network remember such a subject? To find out, we compare two language models trained on the same English novels for the same number of steps: one is **recurrent**, the other a transformer.
+# (The two models also differ in their vocabularies.)
 #
-# By what factor do *girl*, *queen*, … raise the odds of *her* against *his*, compared with *boy*, *king*, …? A factor of 1 would mean that the subject has been
+# By what factor do subjects such as *girl* and *queen* raise the odds of *her* against *his*, compared with subjects such as *boy* and *king*? A factor of 1 would mean that the subject has been
 # forgotten.
 
 # %% tags=["demo"]
@@ -83,9 +80,9 @@ def recurrent_step(
 ) -> Float[Tensor, "B H"]:
     """The state after one more word.  (difficulty ●○○, 4 minutes)
 
-    x contains the vector of one word of each sentence, and h contains the state before that
-    word. The rows of a matrix correspond to its inputs, so write x @ W_x. The activation
-    function is tanh. H is the size of the state.
+    x contains the vector of one word from each sentence, and h contains the states before
+    these words. The rows of a matrix correspond to its inputs, so write x @ W_x. The
+    activation function is tanh. H is the size of the state.
     Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
@@ -96,7 +93,7 @@ def recurrent_step(
 check("recurrence.recurrent_step", lambda case: recurrent_step(**case), gradients=["x", "h"])
 
 # %% [markdown]
-# We run your step over a sentence. Each state depends on the previous state, so T words take T steps *in sequence*, however many processors there are.
+# We now apply your step to one word of a sentence after another. Each state depends on the previous state, so T words take T steps *in sequence*, however many processors there are.
 
 # %% tags=["demo"]
 from coursekit.recurrence import D, difference_from_lstm, over_seeds, random_weights
@@ -120,7 +117,7 @@ print(
 # ## 2 · What is left of the first word
 #
 # If the first word changes slightly, by how much does the last state change? The answer is a derivative. By the chain rule, this derivative is a product with one factor per step,
-# and products of many factors vanish or explode (Hochreiter 1991; Bengio et al. 1994).
+# and a product of many factors vanishes or explodes (Hochreiter 1991; Bengio et al. 1994).
 #
 # **Predict:** we measure the size of this derivative in an untrained network, once for a sentence of 32 words and once for a sentence of 2 words. What is the
 # ratio of the first to the second? Give a number between 0 and 1.
@@ -149,7 +146,7 @@ tables.vanishing_and_exploding(left_over, large)
 #
 # $$g = \tanh(x W^g_x + h W^g_h + b^g) \qquad o = \sigma(x W^o_x + h W^o_h + b^o)$$
 #
-# The gates control how much is kept, how much is stored and how much is exposed:
+# The gates control how much of the old cell is kept, how much of the candidate is stored, and how much of the new cell is exposed:
 #
 # $$c_t = f \odot c_{t-1} + i \odot g, \qquad h_t = o \odot \tanh(c_t) .$$
 
@@ -159,7 +156,7 @@ pictures.lstm_cell()
 # %% [markdown]
 # Here σ is the sigmoid. Each gate has its own function:
 #
-# - The **forget gate** f decides how much of the old cell stays. If f is near 1, it preserves the trace of a word, because there is no matrix on the blue path.
+# - The **forget gate** f decides how much of the old cell stays. If f is near 1, the trace of a word is preserved, because no matrix multiplies the cell on the blue path.
 # - The **input gate** i decides how much of the candidate is stored. When closed, it protects the cell from irrelevant words.
 # - The **output gate** o decides how much of the cell appears in the state. When closed, it prevents stored content from disturbing the current prediction.
 #
@@ -232,17 +229,16 @@ pictures.gradients(reach, lengths)
 
 # %% [markdown]
 # On these axes a straight line means that *each* step loses the same fraction. In the plain network and the LSTM with half-open forget gates, the derivative decays in this way.
-# The structure of the LSTM alone does not preserve the derivative; an open forget gate does. The bias of this gate is therefore initialised to a high value
-# (Jozefowicz et al. 2015). With attention, the derivative shrinks only as 1/T, because the weight is shared among more words; the **path length** to the first
+# The structure of the LSTM is not enough to preserve the derivative; the forget gate must also be open. The bias of this gate is therefore initialised to a high value
+# (Jozefowicz et al. 2015). With attention, the derivative shrinks only as 1/T, because the attention is shared among more and more words; the **path length** to the first
 # word is always *one* step. Training can also open the gates: the LSTM in section 1 still distinguished the subjects after 30 words.
 
 # %% [markdown]
-# **Question 1 · A memory of fixed size.** In principle an LSTM could keep its forget gate at 1 for ever. Why would it still be worse than attention at using a word from 500 words ago?
+# **Question 1 · A memory of fixed size.** In principle an LSTM could keep its forget gate at 1 for ever. Why would it still be worse than attention at using a word that it read 500 words earlier?
 # Name one cost of a memory of fixed size and one advantage that it has over attention. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# With the forget gate at 1 nothing is ever erased: the contributions of all 500 words are added up in the same vector of size H. The trace of each word survives but is hard to separate from
-# the others. The network has to decide *when it reads* a word whether that word will be needed later, whereas attention keeps all words and decides once the query is
+# With the forget gate at 1 nothing is ever erased: the contributions of all 500 words are added up in the same vector of size H. The trace of each word survives, but it is hard to separate from the traces of the others. The network has to decide *when it reads* a word whether that word will be needed later, whereas attention keeps all words and decides once the query is
 # known. The fixed size is therefore a bottleneck. Its advantage is that memory and time for each new word do not grow with the length of the text, whereas
 # attention compares each new word with all earlier words.
 #
@@ -300,7 +296,7 @@ def shift_right(target: Int[Tensor, "B T"], bos: int) -> Int[Tensor, "B T"]:
 check("recurrence.shift_right", lambda case: shift_right(case["target"], case["bos"]))
 
 # %% [markdown]
-# When the trained model translates, there is no correct prefix. The decoder continues from the tokens that it has generated itself; this mismatch with training
+# When the trained model translates, it is not given a correct prefix. The decoder instead continues from the tokens that it has generated itself; this mismatch between training and inference
 # is called **exposure bias**. In **greedy decoding**, the decoder generates the most probable token at each step. The check uses a toy decoder that consists of tables, so you
 # can work out its answers by hand.
 
@@ -336,7 +332,7 @@ check("recurrence.greedy_translate", lambda case: greedy_translate(
 # %% [markdown]
 # ## 4 · One vector for a whole sentence
 #
-# In 2014 two groups each combined two recurrent networks (Cho et al. 2014; Sutskever et al. 2014). The **encoder** reads the source. Its state after the last word is
+# In 2014, two research groups each combined two recurrent networks (Cho et al. 2014; Sutskever et al. 2014). The **encoder** reads the source. Its state after the last word is
 # *one* vector, and this **fixed-size vector** is all that the **decoder** receives from the source. The decoder then generates the target one token at a time, as
 # in your `greedy_translate`.
 
@@ -348,7 +344,7 @@ its_code = [
 pictures.encoder_decoder(example, its_code, attention=False)
 
 # %% [markdown]
-# The sentences of a batch differ in length. Where a sentence has padding instead of a word, the encoder's state must not change.
+# The sentences of a batch differ in length, so the shorter ones are padded. At a position with padding, the encoder's state must not change.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-encode_to_vector", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode_to_vector(
@@ -378,8 +374,7 @@ def encode_to_vector(
 check("recurrence.encode_to_vector", lambda case: encode_to_vector(**case))
 
 # %% [markdown]
-# `coursekit` contains a trained translator of this kind. Its encoder has a second LSTM that reads from right to left, and the vector concatenates the last
-# states of both LSTMs. Your function should reproduce the first half of the vector. (The translator was trained in a few minutes on one processor core.)
+# `coursekit` contains a trained translator of this kind. Its encoder has a second LSTM that reads from right to left, and the sentence vector is the concatenation of the last states of both LSTMs. Your function should reproduce the first half of the vector. (The translator was trained in a few minutes on one processor core.)
 
 # %% tags=["demo"]
 from coursekit.seq2seq import Seq2Seq, last_states, load_seq2seq
@@ -404,8 +399,7 @@ for row in range(3):
 # %% [markdown]
 # ## 5 · A new context for each token
 #
-# Bahdanau, Cho and Bengio (2015) let the decoder look back. The encoder keeps *all* its states. Before each token, the decoder uses its own state s to weight
-# these states and receives their weighted sum, the *context*. A small network computes the score of word j:
+# Bahdanau, Cho and Bengio (2015) let the decoder look back at the source. The encoder keeps *all* its states. Before it generates a token, the decoder uses its own state s to compute a weight for each of these states, and receives their weighted sum, the *context*. A small network computes the score of word j:
 #
 # $$e_j = v \cdot \tanh(s W_s + k_j) , \qquad k_j = h_j W_k .$$
 #
@@ -475,10 +469,9 @@ sizes_of = [
 tables.translators(by_kind, shares, list(figures), sizes_of)
 
 # %% [markdown]
-# From a single vector, more than nine in ten of the shortest sentences are translated exactly, but about two in ten of the longest are not. With attention,
-# hardly any translations fail at any length, although the two recurrent networks differ only in their context. Bahdanau et al. (2015, figure 2) observed the same decline in
+# The translator with the fixed vector translates more than nine in ten of the shortest sentences exactly, but it fails on about two in ten of the longest. The translator with additive attention hardly ever fails at any length, although the two recurrent networks differ only in their context. Bahdanau et al. (2015, figure 2) observed the same decline in
 # real translations. Longer training helps the model with the fixed vector: after a quarter of these steps, the model with seed 0 translated none of the longest sentences
-# exactly. The encoder has to learn to compress everything into the vector before the decoder knows which word it will need.
+# exactly. The task is hard because the encoder has to compress everything into the vector before it is known which word the decoder will need.
 
 # %% [markdown]
 # We now run your function in the trained network and look at the attention weights. In the figure, each stem of the code is followed by its English word in brackets.
@@ -496,8 +489,7 @@ pictures.alignment(additive_weights[shown], part[shown : shown + 1], language, c
 tables.additive_attention(additive_right, len(part), additive_found)
 
 # %% [markdown]
-# The model was never told which word each token translates, but its weights reveal this **alignment**. The boxes mark the true alignment. Suffixes have no source word of
-# their own.
+# The model was never told which word each token translates, but its weights reveal this **alignment**. The boxes mark the true alignment. Suffixes have no box, because they have no source word of their own.
 
 # %% [markdown]
 # ## 6 · The transformer's decoder
@@ -537,10 +529,10 @@ check("recurrence.cross_attention", lambda case: cross_attention(**case), gradie
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decoder_mask(T: int) -> Bool[Tensor, "T T"]:
-    """keep[i, j]: may target position i attend to target position j?
+    """The mask: keep[i, j] is True where target position i may attend to target position j.
     (difficulty ●○○, 3 minutes)
 
-    True for j = i and all earlier positions, False for later ones.
+        A position may attend to itself and to all earlier positions, but not to later ones.
     """
     ### BEGIN SOLUTION
     places = torch.arange(T)
@@ -562,7 +554,7 @@ pictures.visibility(decoder_mask, source=5, target=4)
 # the source is complete before the target begins.
 
 # %% [markdown]
-# A **decoder block** combines these parts. It has three branches, and the output of each branch is added to the residual stream.
+# A **decoder block** combines self-attention, cross-attention and a feed-forward network. Each of them forms a branch whose output is added to the residual stream.
 
 # %% tags=["demo"]
 pictures.decoder_block()
@@ -612,7 +604,7 @@ check("recurrence.decoder_block", lambda case: run_module(
 ))
 
 # %% [markdown]
-# `data/models/` contains a translator with two such blocks and a two-layer encoder as in notebook 03. We load the weights of its first block into your block. Do your block and the trained one compute the same output?
+# `data/models/` contains a translator with two such blocks and a two-layer encoder like the one in notebook 03. We load the weights of its first decoder block into your block. Does your block compute the same output as the trained one?
 
 # %% tags=["demo"]
 model = load_translator()
@@ -685,7 +677,7 @@ print(
 # The loss of the cheating model falls sooner and comes close to zero, because the model only copies its input. Given only [BOS], the model cannot translate, because it has
 # not learned to use the source. The loss near zero was a warning, not a success; the real test is to let the model generate.
 #
-# The correctly trained model still makes errors, so it can show a problem that teacher forcing hides. In training every prefix is correct, whereas at inference
+# The correctly trained model still makes errors, and these reveal a problem that teacher forcing hides. In training every prefix is correct, whereas at inference
 # the model continues from its own output.
 
 # %% tags=["demo"]
@@ -699,12 +691,12 @@ decodings = translating.compare_decodings(
 tables.exposure_bias(decodings)
 
 # %% [markdown]
-# In free decoding one wrong token leads to errors in the tokens after it, so fewer tokens are correct. The share of *sentences* translated exactly cannot show this. As long as every
+# In free decoding, one wrong token leads to errors in the tokens after it, so fewer tokens are correct. The share of *sentences* translated exactly, however, cannot reveal this effect. As long as every
 # token is correct, the model's own prefix is the correct prefix; greedy decoding therefore translates a sentence exactly if and only if every token is correct under teacher forcing.
 
 # %% [markdown]
-# The same model after 5,000 steps is in `data/models/` (`python -m coursekit.pretrain --models translator` trains it again in a few minutes). As a control, we
-# also give the model the source of a different sentence.
+# The same model, trained for 5,000 steps, is stored in `data/models/` (`python -m coursekit.pretrain --models translator` trains it again in a few minutes). As a control, we
+# also give this model the source of a different sentence.
 
 # %% tags=["demo"]
 own, other = held_out.source, held_out.source.roll(1, dims=0)
@@ -721,8 +713,7 @@ tables.translations(partial(translate, model), cells, language, code)
 tables.with_another_source(right, wrong_source)
 
 # %% [markdown]
-# Each *cell* is translated differently; the brackets name its sense. The encoder distinguishes the senses because the translation requires this; it was never given
-# any sense labels.
+# Each of the three occurrences of *cell* is translated differently; the sense is given in brackets. The encoder distinguishes the senses because the translation requires it to, although it was never given any sense labels.
 
 # %% [markdown]
 # We now train the two recurrent translators in the same way, the second with your additive attention. Eighty steps are too few to compare their translations,
@@ -747,8 +738,7 @@ for name, new_model in (
 # errors. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# In training the whole target is known. Shifted to the right, the target gives every position the correct prefix as its input, and the mask keeps each position from seeing
-# later tokens. All positions can therefore be computed in one pass, and none can copy its answer. At inference, the token at position t is part of the input at t + 1
+# In training the whole target is known. The target, shifted to the right, gives every position the correct prefix as its input, and the mask prevents each position from seeing later tokens. All positions can therefore be computed in one pass, and none can copy its answer. At inference, the token at position t is part of the input at t + 1
 # and does not exist before it has been generated, so T tokens require T passes. The difference is that in training the prefix is always correct, whereas at inference the model
 # generates the prefix itself. One wrong token then produces a prefix unlike any in training (exposure bias), and further errors follow.
 #
@@ -780,8 +770,7 @@ best = int(np.argmax(found))
 pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
-# The dark cells leave the diagonal where the word order changes. The verb's ending, at the end of its clause, attends back past the object; the preposition,
-# which follows its noun, attends to the left of that noun. Not every stem attends most to the word that it translates. The alignment is a by-product of predicting tokens. It does not
+# The dark cells leave the diagonal where the word order changes. The verb comes last in its clause, and its ending attends back past the object; the preposition follows its noun and attends to a position to the left of that noun. Not every stem attends most strongly to the word that it translates. The alignment is a by-product of predicting tokens. It does not
 # prove which words the model used (02, *Is attention an explanation?*), because the encoder has already mixed the words by the time the decoder attends to them.
 
 # %% [markdown]
@@ -798,9 +787,7 @@ scoreboard.add_row("translator's encoder", senses, note="trained only on transla
 scoreboard.draw()
 
 # %% [markdown]
-# The translator's encoder separates nearly all senses in every type of test question. Each sense has its own word in the code, so a translation is wrong unless the
-# encoder distinguishes the senses, by cues on either side and by word order. The untrained encoder picks up cues, but where word order determines the sense, it does no better
-# than a bag of words. Translations are, however, an expensive kind of supervision, because someone has to write them. How much can a model learn from plain text?
+# The translator's encoder separates nearly all senses in every type of test question. Each sense has its own word in the code. The encoder must therefore distinguish the senses, using the cues on either side and the word order; otherwise the translation would be wrong. The untrained encoder reacts to cues, but where word order determines the sense, it does no better than a bag of words. Translations are, however, an expensive kind of supervision, because someone has to write them. How much can a model learn from plain text?
 
 # %% [markdown]
 # ## 10 · Further: dot products, beam search and BLEU
@@ -830,7 +817,7 @@ def dot_attention(
 check("recurrence.dot_attention", lambda case: dot_attention(**case))
 
 # %% [markdown]
-# We retrained the recurrent translator of section 5 with this score for three seeds, changing nothing else. The figure compares exact translations by
+# We retrained the recurrent translator of section 5 with this score for three seeds, changing nothing else. The figure compares the shares of exact translations by
 # sentence length.
 
 # %% tags=["demo"]
@@ -849,10 +836,10 @@ tables.scores_by_seed(dot_seeds, additive_seeds)
 
 # %% [markdown]
 # With the simpler score, the model translates more than 97 % of the sentences exactly for every seed. Three seeds are too few to decide whether the dot product is a little worse than the
-# additive score. Seed 0 alone would have suggested that it is as good, and seed 1 alone that it is worse.
+# additive score. Seed 0 alone would have suggested that the two scores are equally good, and seed 1 alone that the dot product is worse.
 
 # %% [markdown]
-# We put your function into the network of the first seed and look at the attention weights:
+# We use your function in the network trained with the first seed and look at the attention weights:
 
 # %% tags=["demo"]
 dot = load_seq2seq("dot")
@@ -866,7 +853,7 @@ tables.dot_product((dot, additive), dot_right, len(part), (dot_found, additive_f
 pictures.alignment(dot_weights[shown], part[shown : shown + 1], language, code)
 
 # %% [markdown]
-# The simpler score also produces an alignment, but a less precise one. For some nouns in this sentence the largest weight lies on the article before them,
+# The simpler score also produces an alignment, but a less precise one. For some nouns in this sentence, the largest weight lies on the article before the noun,
 # where the LSTM that reads from right to left has already seen the noun.
 
 # %% [markdown]
@@ -897,14 +884,14 @@ tables.searches(searches)
 # by a beam of 12 raised the BLEU of the translators of Sutskever et al. (2014, table 1) from 33.0 to 34.8.
 
 # %% [markdown]
-# BLEU is far higher than the share of sentences translated exactly, since most n-grams of a wrong sentence are correct. But BLEU does not show the kind of error: a wrong ending and a wrong sense
+# BLEU is far higher than the share of sentences translated exactly, since most n-grams of a wrong translation are correct. But BLEU does not distinguish kinds of error: a wrong ending and a wrong sense
 # of *cell* lower the score equally, and a correct paraphrase would lower it as well. BLEU can be used to compare systems on one corpus, but a single score says little.
 
 # %% [markdown]
 # ## 11 · Further: find the bug
 #
-# For over a year the English-to-Spanish example in the Keras documentation built the mask of its cross-attention as below (keras-io, pull request 1046 of 2022;
-# rewritten with our functions). Source and target were both padded to 20 tokens, so the code ran, and the model learned something.
+# For over a year the English-to-Spanish example in the Keras documentation built the mask of its cross-attention as in the next cell (keras-io, pull request 1046 of 2022;
+# rewritten with our functions). Source and target were both padded to 20 tokens, so the code ran without an error, and the model did learn something.
 
 # %%
 def cross_mask_of_2021(source_keep, target_keep):
@@ -913,7 +900,7 @@ def cross_mask_of_2021(source_keep, target_keep):
     return padding & causal
 
 # %% [markdown]
-# The mask has the shape (B, Tt, Ts) and says which source positions each target position may attend to. Which words does its last row allow, and which does its
+# The mask has the shape (B, Tt, Ts) and indicates which source positions each target position may attend to. Which words does its last row allow, and which does its
 # first row allow? Write the correct mask.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-mended_cross_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -922,9 +909,9 @@ def mended_cross_mask(
 ) -> Bool[Tensor, "B Tt Ts"]:
     """cross_mask_of_2021 without its bugs.  (difficulty ●●○, 6 minutes)
 
-    True where target position i may attend to source position j. Both arguments are True at
-    words and False at padding; Ts and Tt may differ. Treat the rows of the target's padding
-    like all others.
+    The mask is True where target position i may attend to source position j. Both arguments
+    are True at words and False at padding; Ts and Tt may differ. Treat the rows of the
+    target's padding like all others.
     """
     ### BEGIN SOLUTION
     Tt = target_keep.shape[1]
@@ -935,8 +922,8 @@ def mended_cross_mask(
 check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 
 # %% [markdown]
-# What does the mask of 2021 hide? We use it in the trained translator and compare it with your mask. Would the loss have revealed the bug? We also trained new
-# models with each mask for three seeds (`python -m experiments cross_mask`), and tested them with another sentence's source as a control. (Source and target
+# What does the mask of 2021 hide, and would the loss have revealed the bug? We compare this mask with yours in the trained translator. We also trained new
+# models with each mask for three seeds (`python -m experiments cross_mask`); as a control, we tested them with the source of another sentence. (Source and target
 # are padded to the same width, as in the Keras example.)
 
 # %% tags=["demo", "record"]
@@ -955,9 +942,8 @@ blind = (held_out.origin > torch.arange(LONGEST))[stems].float().mean().item()
 tables.cross_masks(lost, blind, read_table("results/cross_mask.csv"))
 
 # %% [markdown]
-# With the mask of 2021, target position i sees only the first i + 1 source positions, as if the source were being generated along with the target. The target's
-# padding determines how much more is hidden. The trained translator fails under this mask. But a model *trained* with this mask finds a way around the restriction: after 400 steps its
-# loss is no worse than with the correct mask. It does use its source, as the control shows; we have not investigated how. The loss gives no warning. The
+# With the mask of 2021, target position i sees only the first i + 1 source positions, as if the source were being generated along with the target. In addition, the mask hides source positions according to the padding of the target instead of that of the source. The trained translator fails under this mask. But a model *trained* with this mask finds a way around the restriction: after 400 steps its
+# loss is no worse than with the correct mask. This model does use its source, as the control shows, but we have not investigated how. The loss therefore gives no warning, whereas the
 # question from 02, "Which word can see which?", reveals the bug at once.
 
 # %% [markdown]
@@ -967,8 +953,7 @@ tables.cross_masks(lost, blind, read_table("results/cross_mask.csv"))
 # ## 12 · Further: what it costs
 #
 # We compare the run time of your recurrent step in a loop with that of one attention operation over all words, including its projections. All vectors have size D = 64. On logarithmic
-# axes a power of T is a straight line. Without its projections, attention needs as many multiply-adds as the plain network at T = D (T²D against TD²; extension
-# below). With its projections it always needs more.
+# axes a power of T is a straight line. Without its projections, attention needs as many multiply-adds as the plain network at T = D (T²D and TD² respectively; see the extension below). With its projections, attention always needs more.
 #
 # **Predict:** at which T does attention take as long as the recurrence on this machine?
 
@@ -987,14 +972,13 @@ tables.one_by_one(costs)
 
 # %% [markdown]
 # The line for the recurrence has a slope of about one, as its formula predicts; the line for attention bends upwards towards T², on some machines even more steeply.
-# But the two lines meet far to the right of T = D: operation counts do not determine run time. The last output line shows why. The same multiplications
-# take many times as long one by one as in one product, because each small product has a fixed overhead. A recurrence cannot combine its products, because every step
+# But the two lines meet far to the right of T = D, so operation counts do not determine run time. The last line of the output shows why. The same multiplications take many times as long one by one as in one product, because each product has a fixed overhead. A recurrence cannot combine its products, because every step
 # depends on the previous step, whereas attention can. This largely explains why transformers replaced LSTMs: at typical sentence lengths, transformers train faster on parallel
 # hardware, although a whole layer needs more operations.
 
 # %% [markdown]
-# > **Checking the literature.** Vaswani et al. (2017, table 1) give O(T²D) operations, O(1) sequential steps and a longest path of O(1) for a self-attention layer;
-# > O(TD²), O(T) and O(T) for a recurrent layer. They conclude that attention is faster when T < D. We also found that the time of the recurrence grows
+# > **Checking the literature.** Vaswani et al. (2017, table 1) give O(T²D) operations, O(1) sequential steps and a longest path of O(1) for a self-attention layer,
+# > and O(TD²), O(T) and O(T), respectively, for a recurrent layer. They conclude that attention is faster when T < D. We also found that the time of the recurrence grows
 # > like T and, for long texts, that of attention like T² or faster. But the measured times become equal far beyond T = D, at a length that depends on the machine.
 
 # %% [markdown]
@@ -1007,22 +991,20 @@ tables.operations(costs)
 
 # %% [markdown]
 # So "faster when T < D" can mean two things. In operation counts, attention with its projections always needs more than a plain network; it needs fewer than an
-# LSTM only below T = 2D. With its feed-forward network, a transformer layer needs at least 1.5 times as many operations as an LSTM. In run time, attention wins far beyond
-# T = D, because its products do not have to wait for each other. In generation this advantage disappears, because a transformer also takes T steps.
+# LSTM only below T = 2D. With its feed-forward network, a transformer layer needs at least 1.5 times as many operations as an LSTM. In run time, attention remains faster far beyond T = D, because its products do not have to wait for each other. In generation this advantage disappears, because a transformer also takes T steps.
 
 # %% [markdown]
-# ### RNN against transformer
+# ### RNN and transformer compared
 #
-# The following table is the usual comparison of the two families, completed with the measurements from this notebook:
+# The following table shows the usual comparison of the two families, supplemented by the measurements from this notebook:
 
 # %% tags=["demo"]
 longest_words = list(figures)[-1]
 tables.families(remembered, between[-1], reach, shares, longest_words, costs)
 
 # %% [markdown]
-# Recurrence is back. An LSTM must take its steps one by one because each state passes through a matrix and a tanh. State-space models such as S4 (Gu et al. 2022)
-# and Mamba (Gu and Dao 2023), and RWKV (Peng et al. 2023), make the update *linear*; in its simplest form, $h_t = a_t \odot h_{t-1} + u_t$. Such a sum can be
-# computed for all positions in parallel (Martin and Cundy 2018), and generation still needs only a state of fixed size. In Mamba $a_t$ depends on the token, like
+# Recurrence has returned. An LSTM takes its steps one by one because each state passes through a matrix and a tanh. State-space models such as S4 (Gu et al. 2022)
+# and Mamba (Gu and Dao 2023), and RWKV (Peng et al. 2023), make the update *linear*; in its simplest form, $h_t = a_t \odot h_{t-1} + u_t$. A linear recurrence can be computed for all positions in parallel (Martin and Cundy 2018), and generation still needs only a state of fixed size. In Mamba $a_t$ depends on the token, like
 # a forget gate. The bottleneck of question 1 remains: such models are worse than transformers at copying from long texts (Jelassi et al. 2024). Hybrids therefore keep a few
 # attention layers: Jamba has one for every seven Mamba layers (Lieber et al. 2024).
 
@@ -1034,7 +1016,7 @@ tables.families(remembered, between[-1], reach, shares, longest_words, costs)
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-flops_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def flops_attention(T: int, D: int) -> int:
-    """Multiply-adds of one self-attention operation over T word vectors of size D.
+    """The multiply-adds of one self-attention operation over T word vectors of size D.
     (extension, ●○○, 3 minutes)
 
     Count the two products that combine words: all scores, and the weighted sums of the values.
@@ -1050,7 +1032,7 @@ check("recurrence.flops_attention", lambda case: flops_attention(*case["x"].shap
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-flops_recurrent", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def flops_recurrent(T: int, D: int, gates: int) -> int:
-    """Multiply-adds of a recurrent layer over T words.  (extension, ●○○, 3 minutes)
+    """The multiply-adds of a recurrent layer over T words.  (extension, ●○○, 3 minutes)
 
     Words and state have size D. Count the products with W_x and W_h at every word. gates is 1
     for a plain network and 4 for an LSTM; the matrices have gates · D columns. One
@@ -1080,7 +1062,8 @@ print(
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-path_length", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def path_length(T: int, architecture: str) -> int:
-    """Steps or layers from the first to the last of T ≥ 2 words.  (extension, ●●○, 6 minutes)
+    """Steps or layers on the path from the first to the last of T ≥ 2 words.
+    (extension, ●●○, 6 minutes)
 
     "recurrent": steps from the state after the first word to the state after the last.
     "attention": layers until the last word's vector depends on the first word. "dilated":
@@ -1109,7 +1092,7 @@ check("recurrence.path_length", lambda case: path_length(
 #
 # - A recurrent network passes a fixed-size state from word to word. The derivative with respect to a distant word is a product of many factors and vanishes.
 # - An LSTM preserves a trace while its forget gate is open. Trained on novels, it distinguishes subjects after 30 words.
-# - A single vector between encoder and decoder fails first on long sentences. Attention consults all encoder states for each token, and its weights align the two sentences.
+# - A translator with a single vector fails first on long sentences. With attention, the decoder uses all encoder states, and the weights align the two sentences.
 # - A decoder block consists of masked self-attention, cross-attention and a feed-forward network.
 # - Teacher forcing needs the shift *and* the mask. Without the shift the loss is excellent, but the model is useless.
 #

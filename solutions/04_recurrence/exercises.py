@@ -34,7 +34,7 @@ STEP = "torch.tanh(x @ W_x + h @ W_h + b)"
 
 
 def in_one_line(formula: str) -> str:
-    """A whole cell that returns this formula."""
+    """The source of a cell whose function returns this formula."""
     return f"""
 def recurrent_step(x, h, W_x, W_h, b):
     return {formula}
@@ -68,7 +68,7 @@ recurrent_step = Exercise(
         ),
         Mistake(
             "W_h transposed",
-            "Your product with W_h uses the transposed matrix. The rows of W_h correspond to its inputs, so h comes first.",
+            "Your product with W_h uses the transposed matrix. The rows of W_h correspond to its inputs, so do not transpose it.",
             "h @ W_h", "h @ W_h.T",
         ),
         Mistake(
@@ -110,7 +110,7 @@ recurrent_step = Exercise(
         ),
         Mistake(
             "New state added to the old state",
-            "You add the result to h. A plain recurrent network replaces its state; an LSTM was designed to keep part of the old one.",
+            "You add the result to h. A plain recurrent network replaces its state, whereas an LSTM was designed to keep part of the old state.",
             STEP, f"h + {STEP}",
         ),
         detached("recurrent_step"),
@@ -157,7 +157,7 @@ OTHER_ORDERS = ("i, g, f, o", "i, o, f, g", "i, o, g, f", "f, i, o, g", "f, o, i
 
 
 def in_order(blocks: str) -> str:
-    """The whole cell with its blocks of columns taken in this order."""
+    """The source of a cell that takes the blocks of columns in this order."""
     return f"""
 def lstm_step(x, h, c, W_x, W_h, b):
     {blocks} = (x @ W_x + h @ W_h + b).chunk(4, dim=-1)
@@ -225,7 +225,7 @@ lstm_step = Exercise(
         ),
         Mistake(
             "Every fourth column taken instead of blocks",
-            "Your first gate takes the columns 0, 4, 8, …. Each gate has a block of H neighbouring columns.",
+            "Your first gate takes the columns 0, 4, 8, …. Each gate has a block of H adjacent columns.",
             ".chunk(4, dim=-1)", ".unflatten(-1, (-1, 4)).unbind(-1)",
         ),
         Mistake(
@@ -275,7 +275,7 @@ def lstm_step(x, h, c, W_x, W_h, b):
         Mistake("Bias left out", "Your answers do not change when b changes, because the bias is missing from the sum.", " + b)", ")"),
         Mistake(
             "1 added to the forget gate",
-            "Your forget gate is more open than it should be, because you add 1 to it. That initialisation belongs in the bias, which is given here.",
+            "Your forget gate is more open than it should be, because you add 1 to its input. Such an initialisation belongs in the bias, which is given here.",
             "torch.sigmoid(f)", "torch.sigmoid(f + 1)",
         ),
         Mistake(
@@ -340,17 +340,17 @@ encode_to_vector = Exercise(
     mistakes=(
         Mistake(
             "Padding read like words",
-            "Sentences without padding are correct. In the others the state keeps changing at padding, where there is no word.",
+            "Your answer is correct for sentences without padding. In the others, the state keeps changing at padding, where there is no word.",
             HELD, "h, c = new_h, new_c",
         ),
         Mistake(
             "Cell updated at padding",
-            "You keep the state at padding, but you update the cell. Where padding comes first, the cell is therefore no longer 0 at the first word.",
+            "At padding, you keep the state unchanged but update the cell. Where padding comes first, the cell is therefore no longer 0 at the first word.",
             HELD, "h, c = torch.where(real, new_h, h), new_c",
         ),
         Mistake(
             "State updated at padding",
-            "You keep the cell at padding, but you update the state. State and cell must both stay as they are.",
+            "At padding, you keep the cell unchanged but update the state. State and cell must both stay as they are.",
             HELD, "h, c = new_h, torch.where(real, new_c, c)",
         ),
         Mistake(
@@ -511,8 +511,7 @@ additive_attention = Exercise(
         ),
         Mistake(
             "State left out of the scores",
-            "Your weights do not depend on the state, so every generated token would attend to the same words. If you applied tanh to state and key "
-            "separately, the state adds the same number to every score, and the softmax cancels this number. Add first, then apply one tanh.",
+            "Your weights do not depend on the state, so every generated token would attend to the same words. If you apply tanh to state and key separately, the state adds the same number to every score, and the softmax cancels this number. Add the two first, then apply a single tanh.",
             ADDITIVE, "scores = torch.tanh(keys) @ v",
             also=(additive_by("scores = (torch.tanh(keys) + torch.tanh(state @ W_s)[:, None]) @ v"),),
         ),
@@ -533,7 +532,7 @@ additive_attention = Exercise(
         ),
         Mistake(
             "Source padding not masked",
-            "Sentences without padding are correct. In the others, padding takes weight from the words. Mask its scores before the softmax.",
+            "Your answer is correct for sentences without padding. In the others, padding takes weight from the words. Mask its scores before the softmax.",
             SHOWN, "scores",
         ),
         Mistake(
@@ -674,7 +673,7 @@ dot_attention = Exercise(
         ),
         Mistake(
             "Padding not masked",
-            "Sentences without padding are correct. In the others, padding takes weight from the words. Mask its scores before the softmax.",
+            "Your answer is correct for sentences without padding. In the others, padding takes weight from the words. Mask its scores before the softmax.",
             SHOWN, "scores",
         ),
         Mistake(
@@ -838,7 +837,7 @@ cross_attention = Exercise(
     mistakes=(
         Mistake(
             "Source padding not masked",
-            "Sentences without padding are correct. In the others, padding takes weight from the words. Mask its scores before the softmax.",
+            "Your answer is correct for sentences without padding. In the others, padding takes weight from the words. Mask its scores before the softmax.",
             HIDDEN, "scores",
         ),
         Mistake(
@@ -1046,7 +1045,7 @@ decoder_mask = Exercise(
         ),
         Mistake(
             "Diagonal forbidden",
-            "Your positions may not attend to themselves, so the first position sees nothing at all. The input at position i is already shifted, that is, it is the preceding token.",
+            "Your positions may not attend to themselves, so the first position sees nothing at all. The inputs are already shifted: position i contains the preceding token, which may be used.",
             ALLOWED, "places[:, None] > places",
         ),
         Mistake(
@@ -1066,7 +1065,7 @@ decoder_mask = Exercise(
         ),
         Mistake(
             "Only two positions allowed",
-            "Your positions look back only one position. They should be able to attend to all earlier ones.",
+            "Your positions attend only to themselves and to the position before them. They should be able to attend to all earlier positions.",
             ALLOWED, "(places[:, None] >= places) & (places[:, None] <= places + 1)",
         ),
         Mistake(
@@ -1697,7 +1696,7 @@ def mended_cross_mask(source_keep, target_keep):
         ),
         Mistake(
             "Source and target axes swapped",
-            "Your axes are batch, source, target. The target attends, so rows are target positions.",
+            "Your axes are batch, source, target. The target positions attend to the source, so they should be the rows.",
             MENDED, f"{MENDED}.transpose(1, 2)",
         ),
         Mistake(
@@ -1982,7 +1981,7 @@ path_length = Exercise(
         ),
         Mistake(
             "Attention path of length 0",
-            "Your attention path has length 0. The last word's vector depends on the first word only after one layer.",
+            "Your attention path has length 0. It takes one layer until the last word's vector depends on the first word.",
             "return 1", "return 0",
         ),
         Mistake(
@@ -2039,7 +2038,7 @@ def path_length(T, architecture):
         "(-1, T - 1)": "a layer that reaches a third of a position comes first: integer distances need as many layers as before",
     },
     hints=(
-        "Put a finger on the first word. How far can its trace move in one step or layer of each architecture?",
+        "Start at the first word. How far can its trace move in one step or layer of each architecture?",
         "Input: T and a word. Result: one integer. The distance to cover is T − 1 positions.",
         "recurrent: one position per step\nattention: any distance in one layer\ndilated: 1 position, then 3 more, then 9 more, … until the distance is covered",
         "Near miss: log₃(T), rounded up, is close but not exact: after n layers the reach is 1 + 3 + 9 + …, which is (3ⁿ − 1)/2.",

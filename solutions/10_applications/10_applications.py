@@ -10,7 +10,7 @@
 # # 10 · Applications: sentiment, entities, questions
 #
 # In notebook 09, we fine-tuned an encoder for one task. Here, we solve three tasks, each with its own head: a label for a text, a tag for every word, and the
-# span of a text that answers a question. Each head is a single linear layer. The difficulties lie elsewhere: which subword gets the label of a word, which
+# span of a text that answers a question. Each head is a single linear layer. The difficulties lie elsewhere: in deciding which subword receives the label of a word, which
 # spans are possible answers, and what counts as correct.
 #
 # **You need** notebook 09. **Time** about 70 minutes for the core: six exercises and one written question. Sections marked *Further* (with a bug to fix and a second
@@ -44,7 +44,7 @@ from coursekit.tags_and_answers import KINDS, TAGS, as_tags, in_numbers, mark_al
 # %% [markdown]
 # ## 1 · One encoder, three heads
 #
-# An encoder returns one vector per token, (T, D). A **head** turns these vectors into an answer; here, each head is one linear layer. The heads differ in the
+# An encoder returns one vector of size D for each of the T tokens. A **head** turns these vectors into an answer; here, each head is one linear layer. The heads differ in the
 # vectors to which they are applied and in the meaning of their outputs.
 
 # %% tags=["demo"]
@@ -181,7 +181,7 @@ display(test_reviews.groupby("phenomenon").agg(
 ).style)
 
 # %% [markdown]
-# We begin *without* changing the encoder: we encode some reviews, pool the vectors in all three ways, and train only a linear layer on the result. Which pooled
+# We begin *without* changing the encoder: we encode some reviews, pool the vectors in all three ways, and train only a linear layer on each of the results. Which pooled
 # vector represents a text best?
 
 # %% tags=["demo"]
@@ -204,12 +204,12 @@ pooling_gains = {
 tables.probes(probes, pooling_gains)
 
 # %% [markdown]
-# With each of the three vectors, the linear layer is clearly above chance level. MiniLM was trained with the mean of its vectors, but with so few test reviews,
+# With each of the three pooled vectors, the linear layer is clearly more accurate than chance. MiniLM was trained with the mean of its vectors, but with so few test reviews,
 # no difference between the three exceeds the noise. The choice may matter for another encoder: BERT was pre-trained to use [CLS] (06).
 #
 # Next, we also train the upper layers. The following figure is based on recorded predictions (`python -m experiments applications_sentiment`) of each model for
 # each test review, with three seeds for the trained heads. The baselines are a *bag of words*, the *frozen* encoder with a trained head, and the same model
-# trained from *random weights*. SmolLM2 from notebook 07 is not fine-tuned: we prompt it zero-shot, on every second review. Chance level is 0.5.
+# trained from *random weights*. SmolLM2 from notebook 07 is not fine-tuned but prompted zero-shot, on every second review. Chance level is 0.5.
 
 # %% [markdown]
 # **Predict:** some reviews contain both praise *and* blame, and one of the two prevails (*contrast*). On these reviews, the frozen encoder is hardly better
@@ -236,8 +236,8 @@ tables.gains_of_fine_tuning(gains, answers)
 # which the accuracy rises from 0.54 to 0.93. These runs do not show why the frozen encoder fails on such reviews. Averaging its vectors may lose the order of
 # praise and blame, but we did not test this.
 #
-# On *plain* reviews, the gain is within the noise. On reviews with *negation*, we see no gain, but with 40 such reviews, even a gain of ten points could go
-# undetected. Sarcastic reviews say the opposite of what their authors mean. On these reviews, the model is at chance level, although 20 reviews are too few for
+# On *plain* reviews, the gain is within the noise. On reviews with *negation*, we see no gain, but with only 40 such reviews, even a gain of ten points could go
+# undetected. Sarcastic reviews say the opposite of what their authors mean. Here, the fine-tuned model is at chance level, although 20 reviews are too few for
 # a precise estimate.
 
 # %% [markdown]
@@ -334,7 +334,7 @@ pictures.pieces(example_pieces, {"your labels": named(own_labels)})
 # The subwords contain no capital letters, because the vocabulary is *uncased*: the name *Orchard Bank* and the word *orchard* begin with the same subword. We
 # return to this problem below.
 #
-# The model outputs tags, but users want entities, that is, the beginning, the end and the type of each entity. Not every sequence of tags is well formed. For
+# The model outputs tags, but users want entities, each with its beginning, its end and its type. Not every sequence of tags is well formed. For
 # example, what should happen if an I- tag follows O?
 
 # %% nbgrader={"grade": false, "grade_id": "applications-bio_spans", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -395,7 +395,7 @@ def entity_f1(
     correct if the same sentence has a true entity with the same start, end and type.
     Precision: the fraction of predicted entities that are correct. Recall: the fraction of
     true entities that were predicted. F1: the harmonic mean of precision and recall,
-    2 · correct / (predicted + true). Where a denominator is 0, that value is 0.
+    2 · correct / (predicted + true). A value whose denominator is 0 is 0.
     """
     ### BEGIN SOLUTION
     pairs = [(set(bio_spans(t)), set(bio_spans(p))) for t, p in zip(truth, predicted)]
@@ -429,8 +429,8 @@ tagger = Upper(encoder, HALF, len(TAGS))
 curve, losses = [], []
 
 def watch(step: int, loss: float) -> None:
-    """Every ten steps, record the mean loss, and the token accuracy and F1 on the test
-    sentences."""
+    """Every ten steps, record the mean training loss, and the token accuracy and F1 on the
+    test sentences."""
     losses.append(loss)
     if step in (1, 5) or step % 10 == 0:
         tagger.eval()
@@ -515,12 +515,12 @@ tables.f1_by_size(f1_by_size)
 # > meaningful only together with its data, its metric and its model.
 
 # %% [markdown]
-# **Question 1 · Token accuracy and F1.** A colleague has a tagger with a token accuracy of 0.92 and considers it nearly finished. Which two baselines would you show, and what do they
+# **Question 1 · Token accuracy and F1.** A colleague has a tagger with a token accuracy of 0.92 and considers it nearly finished. Which two baselines would you show your colleague, and what do they
 # reveal here? Why does F1 penalise an entity with one wrong token so severely, and for which application would this penalty be too strict? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "applications-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The first baseline is a tagger that assigns O to every word: it reaches an accuracy of about 0.8 without finding a single entity, so 0.92 is only a little
-# more than halfway from there to 1. The second is a simple tagger without an encoder (the most frequent tag of each word, or a window of words). Its accuracy
+# more than halfway from this value to 1. The second is a simple tagger without an encoder (the most frequent tag of each word, or a window of words). Its accuracy
 # is 0.85 or 0.91, but its F1 is below one half. F1 treats an entity as a single answer: someone who looks up "York" instead of "New York" has not found the
 # place, and two thirds of a name are not a name. If a person reads the output anyway, or if names only have to be redacted or counted, an overlap may be good
 # enough. In that case, a metric with partial credit is fairer.
@@ -540,7 +540,7 @@ def piece_labels_of_2021(word_ids, tags):                   # --label_all_tokens
     return torch.tensor([-100 if word is None else tags[word] for word in word_ids])
 
 # %% [markdown]
-# "Haapsalu" is one place. In the labels from this function, how many entities does your `bio_spans` find for this word?
+# "Haapsalu" is one place. How many entities does your `bio_spans` find for this word if the labels come from this function?
 
 # %% tags=["demo"]
 labels_2021 = piece_labels_of_2021(row.word_ids(), numbers)
@@ -604,7 +604,7 @@ for name in in_labels:
 
 # %% [markdown]
 # Rare names consist of many subwords. In the labels of 2021, every subword of a word tagged B- begins an entity of its own, so the metric counts such a name
-# several times. As a result, the same predictions receive a different score, which is better here. With the bug fixed, the number of entities and the F1 equal
+# several times. As a result, the same predictions receive a different score, which happens to be higher here. With the bug fixed, the number of entities and the F1 are equal to
 # those computed on words. Moreover, the labels of 2021 teach a model to predict B- inside a name.
 
 # %% [markdown]
@@ -613,8 +613,7 @@ for name in in_labels:
 # %% [markdown]
 # ## 5 · A span for a question
 #
-# In extractive **question answering**, the third head computes two scores for each token: one for the *start* of the answer at this token, and one for its
-# *end*. The input sequence is [CLS] question [SEP] text [SEP], and the answer is a span of the text (Rajpurkar et al. 2016). If the text does not answer the
+# In extractive **question answering**, the third head computes two scores for each token: one for an answer that *starts* at this token, and one for an answer that *ends* there. The input sequence is [CLS] question [SEP] text [SEP], and the answer is a span of the text (Rajpurkar et al. 2016). If the text does not answer the
 # question, start and end should both be [CLS] (Rajpurkar et al. 2018; Devlin et al. 2019, section 4.3).
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -666,7 +665,7 @@ tables.highest_scores(test_questions.loc["q136-1"], recorded_scores("q136-1"))
 
 # %% [markdown]
 # These recorded scores come from a model that was trained like the tagger, for three epochs on the 558 training questions. For a long time, tutorials chose the
-# best start and the best end independently. However, nothing ensures that the two fit together: the end may come before the start, or only one of them may be
+# best start and the best end independently. However, nothing ensures that start and end fit together: the end may come before the start, or only one of them may be
 # [CLS].
 #
 # **Predict:** for what fraction of the test questions do start and end not form a valid span (0 to 1)?
@@ -805,8 +804,8 @@ fine, sentence_f1, all_fine, all_silent = (
 )
 
 # %% [markdown]
-# After training on a few hundred questions, the head finds answers far better than the *likeliest sentence* baseline. Even so, barely more than a quarter of
-# its answers match exactly. On SQuAD, BERT-Base reached an F1 of 88.5 when trained on 87,599 questions (Devlin et al. 2019, table 2).
+# After training on a few hundred questions, the head is far better at finding answers than the *likeliest sentence* baseline. Even so, barely more than a quarter of
+# its answers match an accepted answer exactly. On SQuAD, BERT-Base reached an F1 of 88.5 when trained on 87,599 questions (Devlin et al. 2019, table 2).
 #
 # If abstaining is allowed, every model has to beat *always abstains*, whose score is the fraction of unanswerable questions. The fine-tuned model clearly beats
 # this baseline; the frozen head and SmolLM2 do not. Deciding when to abstain is a separate problem, which the extension addresses.
@@ -856,10 +855,10 @@ display(pd.DataFrame(versus))
 
 # %% [markdown]
 # The decoder labels most reviews positive, because its decision threshold is shifted, as in notebook 07. It often answers questions in whole sentences, which
-# SQuAD's metrics penalise even if the sentences are correct. The table compares two ways of working, not two architectures: one model had a few hundred labels,
-# whereas the other had none, and most of its weights were rounded to 4 bits.
+# SQuAD's metrics penalise even if the sentences are correct. The table compares two ways of working, not two architectures: the encoder had a few hundred labels,
+# whereas the decoder had none, and most of the decoder's weights were rounded to 4 bits.
 #
-# In general, the *shape* of the answer determines the choice. If a label or a position in the text is wanted, a head cannot output anything else; it needs a
+# In general, the *shape* of the answer determines the choice. If a label or a position in the text is wanted, an encoder with a head cannot output anything else. It needs a
 # single forward pass and returns scores that can be compared with a threshold. Only a generative model can produce a new text.
 
 # %% tags=["demo"]
@@ -878,7 +877,7 @@ pictures.decision({
 # (a) The answer is one label for a text, so a suitable model is an encoder with a head on a pooled vector, fine-tuned on a few hundred labelled letters. The
 # metric is accuracy or, if complaints are rare, precision and recall of "complaint"; the baselines are the majority class and a bag of words. (b) The answer is
 # a position in a text, or no position, so the head computes start and end scores, chosen jointly, or tags. The metrics are exact match and F1 with the option
-# to abstain. The baseline is a model that *always abstains*, which is correct for every letter without a cancellation. The threshold is chosen on letters
+# to abstain. The baseline is a model that *always abstains*, which is correct for every letter that gives no such date. The threshold is chosen on letters
 # outside the test set. (c) The answer is a new text, which only a decoder (or an encoder–decoder) can generate. Word overlap with a single reference reply says
 # little, so people should rate the drafts without knowing where they come from; the baseline is the standard letter that the library sends today. For two
 # million letters, cost matters as well: one pass of a small encoder is much cheaper than generating a text.
@@ -948,9 +947,9 @@ tables.thresholds(gained, threshold_gain)
 pictures.thresholds(*(values.numpy() for values in margins_and_marks(0, "test")), gained[0][0])
 
 # %% [markdown]
-# The last score in each line cannot be lower than the other two. It is too optimistic, because its threshold was chosen on the questions being scored. Here,
-# the threshold chosen on validation questions gains nothing over a threshold of 0. From far below 0 up to 0, the curve is nearly flat, so a hundred validation
-# questions may put the threshold almost anywhere in that range.
+# The last score in each line cannot be lower than the other two. This score is too optimistic, because its threshold was chosen on the questions being scored. Here,
+# the threshold chosen on validation questions brings no gain over a threshold of 0. From far below 0 up to 0, the curve is nearly flat, so with a hundred validation
+# questions, the chosen threshold may lie almost anywhere in that range.
 
 # %% [markdown]
 # A threshold cannot help if the margin carries no information about which questions have an answer. Take one question with an answer and one without: how often
@@ -962,17 +961,17 @@ aucs, margin_above_words = recorded.finding_answerable(every_question, given)
 tables.finding_answerable(aucs, margin_above_words)
 
 # %% [markdown]
-# Even the words of the question alone predict better than chance whether there is an answer, perhaps because a single author wrote all unanswerable questions.
+# Even the words of the question alone predict better than chance whether the text contains an answer, perhaps because a single author wrote all unanswerable questions.
 # The margin of the fine-tuned model is not clearly better than this baseline, and the frozen encoder's margin is at chance level. (We obtained the intervals by
 # resampling whole paragraphs.)
 
 # %% [markdown]
 # ## Summary
 #
-# - A head is a linear layer, applied to a pooled vector or to every token, for tags or for start and end scores. Padding must not affect it.
+# - A head is a linear layer, applied to a pooled vector or to the vector of every token. Padding must not affect the result.
 # - Tags belong to words, but encoders process subwords: label only the first subword, or change each later B- to I-.
-# - Token accuracy is misleading: *everything O* reaches four fifths. An entity counts only as a whole.
-# - Choose start and end jointly; separate choices often form no valid span.
+# - Token accuracy is misleading: *everything O* reaches four fifths. An entity is correct only as a whole.
+# - Choose start and end jointly; separately, they often form no valid span.
 # - If a question may have no answer, *always abstains* is the baseline to beat.
 # - The shape of the answer determines the type of model: a label, a position, or a new text.
 #

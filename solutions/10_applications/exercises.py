@@ -130,8 +130,7 @@ def pool(H, keep):
         "each (B, D).",
         "first = the vectors at position 0\nmean = sum of the kept vectors, divided by their number in that sequence\nlargest = "
         "the maximum over T, with the padding excluded",
-        "A near miss: zeros at the padding are fine for a sum but wrong for a maximum: where all tokens of a sequence are "
-        "below zero, the padding wins.",
+        "A near miss: setting the padding to zero is fine for a sum but wrong for a maximum. Where all tokens of a sequence are below zero, the padding wins.",
     ),
 )
 
@@ -215,13 +214,13 @@ def align_labels(word_ids, tags):
         ),
         Mistake(
             "word 0 without a label",
-            "Your function gives the first word of the sentence no label, because it treats the word's number, 0, as missing. Only None in word_ids means that there is "
+            "The first word of the sentence has no label in your answer, because you treat its number, 0, as missing. Only None in word_ids means that there is "
             "no word.",
             "word is None or word == before", "not word or word == before",
         ),
         Mistake(
             "−1 instead of −100",
-            "The positions to be ignored have the label −1 in your result, which the loss does not ignore.",
+            "In your result, the positions to be ignored have the label −1, but the loss ignores only the label −100.",
             "-100", "-1",
         ),
         Mistake(
@@ -753,7 +752,7 @@ def best_cases(draw: Draw) -> Iterator[Case]:
             end[T - 3] += 4
         start[0] += silence - level
         end[0] += silence - level
-        start[1] += 6 - level  # the question has high scores, too
+        start[1] += 6 - level  # the question also has high scores
         end[2] += 6 - level
         start[T - 2] += 3  # and so does the [SEP] after the text
         end[T - 1] += 9
@@ -817,8 +816,7 @@ def best_span(start, end, context, max_len):
         ),
         Mistake(
             "no answer included among the spans",
-            "You include [CLS] to [CLS], the span for no answer, in your search. Compare the best span of the text with it: "
-            "if [CLS] to [CLS] has the higher score, the margin is below 0.",
+            "You include [CLS] to [CLS], the span for no answer, in your search. Search only the spans of the text. If [CLS] to [CLS] has a higher score than the best of them, the margin is below 0.",
             "valid = context[:, None] & context & ",
             "context = context.clone()\n    context[0] = True\n    valid = context[:, None] & context & ",
         ),
@@ -976,7 +974,7 @@ def answer_cases(draw: Draw) -> Iterator[Case]:
                 # No match: the second accepted answer shares the most words with the one given, then the first.
                 11: (written(draw, right), [rest[0], written(draw, [*right, rest[1]])]),
                 12: (written(draw, right), [written(draw, [*right, rest[1]]), rest[0]]),
-                13: ("an", ["The", rest[0]]),  # one accepted answer has no word, either
+                13: ("an", ["The", rest[0]]),  # one accepted answer has no words
             }[number % 14]
             said.append(one)
             accepted.append(answers)
@@ -1237,7 +1235,7 @@ best_threshold = Exercise(
         ),
         Mistake(
             "answered below the threshold",
-            "You give only the answers of which the model is least sure. Answer a question if its margin is *above* the threshold.",
+            "You give only those answers of which the model is least certain. Answer a question if its margin is *above* the threshold.",
             GIVEN, "margins < candidates[:, None]",
         ),
         Mistake(

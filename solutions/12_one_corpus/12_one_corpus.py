@@ -10,8 +10,8 @@
 # # 12 · One corpus, four models
 #
 # Static embeddings, ELMo, BERT and GPT have each had a notebook of their own. Here all four answer the same questions, and we compare them with two pre-trained models and with the best
-# possible prediction. A later section compares models trained on the same English novels. Computing the accuracies is the smaller part of the work, and deciding
-# which differences are real is the larger part.
+# possible prediction. A later section compares models trained on the same English novels. Computing the accuracies is the smaller part of the work; the larger part is to decide
+# which differences are real.
 #
 # **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 70 minutes for the core: five exercises and two written questions. *Further* sections (40 minutes) add
 # three exercises, one of which is a bug to find. There is also an optional extension.
@@ -41,11 +41,10 @@ from coursekit import check, hint, predict, predictions, reveal
 # ## 1 · The same question for every model
 #
 # The course's test contains held-out sentences of our generated language. One word of each sentence, the **target**, has two or three senses. Which sense is meant? We do not
-# ask a model in words. Instead, it provides a vector for the target in each sentence, the **contextual embedding**, and we assign the sense of the most
+# ask a model in words. Instead, the model provides a vector for the target in each sentence, the **contextual embedding**, and we assign the sense of the most
 # similar *labelled* occurrence of the same word (1-NN).
 #
-# This method needs a rule for **ties**. A static embedding is the same in every sentence, so all labelled sentences with the word are equally near. Taking the first of them would make the
-# result depend on the order of a file. We therefore let all equally near sentences vote.
+# This method needs a rule for **ties**. A static embedding is the same in every sentence, so all labelled sentences with the word are equally near. If we took the first, the result would depend on the order of a file. We therefore let them all vote.
 
 # %%
 # cosines this close count as equal, because a vector computed twice may differ slightly
@@ -79,8 +78,7 @@ def evaluate(
 check("comparison.evaluate", lambda case: evaluate(**case))
 
 # %% [markdown]
-# Now we introduce the models. `known` contains the labelled sentences, and `asked` contains the held-out sentences. GloVe appears twice: as the single vector of the target, and as a bag of words,
-# the mean vector of the *other* words in the sentence. (All words have equal weight here; in notebook 08, rare words had more weight.) ELMo, BERT and GPT are the small models of this
+# Now we introduce the models. `known` contains the labelled sentences, and `asked` contains the held-out sentences. GloVe appears twice: as the single vector of the target, and as a bag of words, that is, the mean vector of the *other* words in the sentence. (All words have equal weight here; in notebook 08, rare words had more weight.) ELMo, BERT and GPT are the small models of this
 # course, represented by the vectors of their last layer.
 
 # %% tags=["demo"]
@@ -153,14 +151,14 @@ pictures.answers(right, np.flatnonzero(asked.cue == "right")[:40],
                  "Forty sentences with the cue only on the right")
 
 # %% [markdown]
-# Each row represents a model, and each column a sentence. The accuracy of a model is the mean of its row, which hides the pattern. In these sentences the cue comes too late for GPT, and
+# Each row represents a model, and each column a sentence. The accuracy of a model is the mean of its row, but this mean hides the pattern. In these sentences the cue comes too late for GPT, and
 # GloVe's single vector uses no cue at all. Both models are therefore at chance level, but they fail on different sentences. *Keep the answers, not only the mean*, because all later results
 # are computed from these rows.
 
 # %% [markdown]
 # ## 2 · How certain is a number?
 #
-# With other sentences of the same kind we would have obtained a different accuracy. How large might the difference be? We have no other sentences, but we can simulate them by drawing new test
+# With other sentences of the same kind we would have obtained a different accuracy. How different might it have been? We have no other sentences, but we can simulate them by drawing new test
 # sets *from our own*. Each new set has the same number of items, drawn with replacement, so some items occur more than once and others not at all. The mean of each set is an accuracy that
 # we might have reported. This method is called the bootstrap (Efron 1979), and the middle 95 % of these means form a **bootstrap interval**.
 
@@ -212,8 +210,8 @@ pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_bef
 # %% [markdown]
 # ## 3 · The whole scoreboard
 #
-# Now we compare all models. Two exact predictors know the language: one reads the words up to the target, the other reads the whole sentence, and each chooses the most probable
-# sense. No model that reads the same words can have a higher expected accuracy. The untrained models are baselines. The two pre-trained models, MiniLM and SmolLM2, have never seen our language.
+# Now we compare all models. Two exact predictors use the true probabilities of the language. One reads the words up to the target, the other reads the whole sentence, and each chooses the most probable
+# sense. No model that reads the same words can have a higher expected accuracy than the corresponding exact predictor. The untrained models are baselines. The two pre-trained models, MiniLM and SmolLM2, have never seen our language.
 # Their vectors take minutes to compute, so their answers were recorded item by item (`python -m experiments one_corpus`).
 
 # %% tags=["demo"]
@@ -242,7 +240,7 @@ ORDER = ["GloVe, one vector", "GloVe, bag of words", "ELMo, untrained", "ELMo",
          "exact, up to the target", "exact, whole sentence"]
 
 def with_interval(row: Float[Tensor, "n"]) -> list[float]:
-    """The mean, and the lower and upper ends of its interval."""
+    """The mean, and the lower and upper end of its interval."""
     low, high = bootstrap_interval(row, draw_items(len(row)), 0.95)
     return [row.mean().item(), low.item(), high.item()]
 
@@ -252,7 +250,7 @@ pictures.board(intervals)
 
 # %% [markdown]
 # **Cue on the left.** Every model that uses the context finds the sense in nearly all sentences. **Cue only on the right.** Models that have read the cue find the sense, as does the **bag
-# of words**. GPT and SmolLM2 (six hundred times as large) stay at chance level, which is the best accuracy that the words up to the target allow.
+# of words**. GPT stays at chance level, and so does SmolLM2, although it is six hundred times as large. The words up to the target allow no higher accuracy.
 
 # %% [markdown]
 # **Order.** Here, the word order alone determines which cue counts. A bag of words is correct in half of the cases at best, as proved in notebook 02, whereas ELMo and BERT, which were trained on this language,
@@ -271,7 +269,7 @@ show_on_scoreboard(intervals, on_english)
 # %% [markdown]
 # This is the scoreboard of the course, with every row that you have added along the way.
 #
-# **Question 1 · A fair test for GPT.** With the cue only on the right, GPT is at chance level, and so is the exact prediction from the words up to the target. A colleague concludes that GPT is
+# **Question 1 · A fair test for GPT.** On sentences with the cue only on the right, GPT is at chance level, and so is the exact prediction from the words up to the target. A colleague concludes that GPT is
 # a bad model of word meaning. What does the result show, and what does it not show? Describe an experiment that would test GPT fairly on these sentences. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -295,7 +293,7 @@ show_on_scoreboard(intervals, on_english)
 def clear_differences(
     right: Float[Tensor, "models n"], draws: Int[Tensor, "times n"], level: float
 ) -> tuple[Float[Tensor, "models models"], Bool[Tensor, "models models"]]:
-    """The differences of all pairs of models, and whether each is clear, as a tuple.
+    """The differences between all pairs of models, and whether each is clear, as a tuple.
     (difficulty ●●○, 8 minutes)
 
     The entry in row i, column j is the mean of model i minus that of model j, on the original
@@ -335,7 +333,7 @@ nouns = (parts[1].parts_of_speech == "same").to_numpy().copy()
 real = {name: row[nouns] for name, row in both_halves.items()}
 
 # %% [markdown]
-# **Predict:** SmolLM2 has 135 million parameters and reads from left to right; MiniLM has 22 million and reads both sides. Which of the two models finds the correct sense more often
+# **Predict:** SmolLM2 has 135 million parameters and reads from left to right; MiniLM has 22 million and reads the context on both sides. Which of the two models finds the correct sense more often
 # in the real sentences? Run the cell to see the choices.
 
 # %% tags=["demo"]
@@ -357,7 +355,7 @@ gap = differences[place[decoder], place[encoder]].item()
 sure = bool(clear[place[decoder], place[encoder]])
 reveal("comparison.decoder_minus_encoder", (LARGER if gap > 0 else BOTH_SIDES) if sure else UNCLEAR, because={
     LARGER: "Size does not make up for words that were not read: where the cue comes after the target, the target's vector cannot reflect it. The table shows the accuracy for each kind of sentence.",
-    BOTH_SIDES: "The means alone do not show this: the sign of their difference changes between resampled sets of the same sentences.",
+    BOTH_SIDES: "The means alone do not show that MiniLM is better: the sign of their difference changes between resampled sets of the same sentences.",
     UNCLEAR: "In nearly all resampled sets of the same sentences the difference has the same sign, so its interval does not contain 0.",
 })
 print(f"SmolLM2 minus MiniLM: {100 * gap:+.1f} percentage points")
@@ -367,18 +365,18 @@ pictures.differences(list(real), stacked.mean(dim=-1), differences, clear, len(s
 tables.by_kind(both_halves, parts[1], nouns, with_interval)
 
 # %% [markdown]
-# On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods, and each of the two leads is clear if taken alone.
+# On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods, and each of these leads is clear if taken alone.
 # The leads are due to *plain* and *far* sentences, but there are too few sentences of each kind to be certain. On *decoy* sentences, where misleading words affect
 # MiniLM's vector (08), MiniLM is not ahead. ELMo, which has never seen English, has about the same accuracy as the bag of words.
 
 # %% [markdown]
-# The mean accuracies of SmolLM2 and MiniLM are nearly the same, but the two models are not equivalent. Where every cue comes later, SmolLM2 is at chance level, because it is
-# unidirectional. On decoy sentences, it is ahead of MiniLM. Where the senses differ in part of speech, SmolLM2 finds most of them even if every cue comes later, because the words on the left distinguish a verb from a noun.
+# The mean accuracies of SmolLM2 and MiniLM are nearly the same, but the two models are not equivalent. Where every cue comes after the target, SmolLM2 is at chance level, because it is
+# unidirectional. On decoy sentences, it is ahead of MiniLM. Where the senses differ in part of speech, SmolLM2 finds most of them even if every cue comes after the target, because the words on the left distinguish a verb from a noun.
 # The mean alone shows none of these differences.
 
 # %% [markdown]
 # **Like with like.** The window of two is *trained* on the labelled sentences, whereas 1-NN is not. For a fair comparison, we also train a classifier for MiniLM and for near words: a
-# linear probe for each target word (recorded: `python -m experiments senses`; for the intervals, words are resampled).
+# linear probe for each target word. (The results were recorded with `python -m experiments senses`; the intervals come from resampling words.)
 
 # %% tags=["demo"]
 by_judge = recorded_probes()
@@ -422,14 +420,14 @@ tables.widths(widths)
 # What do we gain by pairing? For near words and MiniLM we gain little, because they fail on different sentences. GPT and the exact prediction from the same words fail on the same
 # sentences, so the interval for their difference becomes about a fifth narrower.
 #
-# The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun gets nearly all correct.
+# The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun answers nearly all correctly.
 # Resampling whole *words* (a **cluster bootstrap**) shows how the difference would vary with other words. Over all words, the cluster interval is wider. Among the nouns it is not, so
 # their sentences behave as if they were independent. You cannot know this in advance, so report what you resampled.
 
 # %% [markdown]
 # ### Twenty-one comparisons at once
 #
-# Seven methods form 21 pairs, and a 95 % interval misses the true value in one case in twenty by design. How often, then, is at least one difference called "clear" when there are in fact no differences? To find out, we simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
+# Seven methods form 21 pairs, and a 95 % interval is designed to miss the true value in one case in twenty. How often, then, is at least one difference called "clear" when there are in fact no differences? To find out, we simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
 
 # %% [markdown]
 # Here, the **p-value** of a difference is twice the fraction of draws on the other side of 0. **Holm's** method (1979) sets a stricter criterion for the 21 comparisons as a whole: the
@@ -449,7 +447,7 @@ def p_values(
     return (2 * other_side).clamp(max=1)
 
 def holm(p: Float[Tensor, "pairs"], level: float = 0.05) -> Bool[Tensor, "pairs"]:
-    """Which differences remain clear after correction for the number of comparisons."""
+    """Whether each difference remains clear after Holm's correction."""
     order = p.argsort()
     passes = p[order] <= level / torch.arange(len(p), 0, -1)
     return passes.int().cumprod(dim=0).bool()[order.argsort()]
@@ -462,9 +460,9 @@ stays = holm(p)
 pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, falsely)
 
 # %% [markdown]
-# With 21 comparisons, at least one difference is called clear in four of ten worlds that contain no differences. Holm's method keeps this rate near one in twenty. In our data, two
+# With 21 comparisons, at least one difference is called clear in four out of ten worlds that contain no differences. Holm's method keeps this rate near one in twenty. In our data, two
 # differences do not survive the correction: MiniLM's lead over near words and its lead over the window of two. If you had chosen one of these comparisons *before* seeing the results, you could call
-# the difference clear; if you select the comparison from 21, you cannot. With a probe, MiniLM's lead over the window is nearly twice as large.
+# the difference clear; if you select it from the 21 afterwards, you cannot. With a probe, MiniLM's lead over the window is nearly twice as large.
 
 # %% [markdown]
 # How many sentences does it take to detect a difference? We draw n of our sentences at random and let your function decide whether the difference is clear.
@@ -499,9 +497,9 @@ pictures.power(sizes, power)
 
 # %% [markdown]
 # > **Checking the literature.** Card et al. (2020) find that many comparisons in our field are *underpowered*: the test sets are too small to detect the reported
-# > differences. Dror et al. (2018) find that many papers use no significance test at all. The figure shows the same problem in our data. The difference in the second curve,
-# > taken alone, is clear with all 693 sentences, yet most test sets of 400 miss it. The difference in the third curve is so small that hardly any test set detects it. The differences that a small
-# > test set *does* call clear are too large on average, because only a set that overstates the difference detects it, as the printed line shows.
+# > differences. Dror et al. (2018) find that many papers use no significance test at all. The figure shows how many sentences our own comparisons need. The difference in the second curve,
+# > taken alone, is clear with all 693 sentences, yet most test sets of 400 miss it. The difference in the third curve is so small that hardly any test set detects it. As the printed line shows, the differences that a small
+# > test set *does* call clear are too large on average, because only a set that overstates the difference detects it.
 
 # %% [markdown]
 # ## 5 · Further: find the bug
@@ -618,7 +616,7 @@ measured = {name: influence(run, x) for name, (_, x, run) in runs.items()}
 pictures.reach(claimed, measured, ["[BOS]", *SENTENCE.split(), "[EOS]"])
 
 # %% [markdown]
-# The upper row shows the results of your function, and the lower row shows those of the trained models of 05, 06 and 07 (colour: square root of the influence). The white cells are the same in both rows. In the
+# The upper row shows the results of your function, and the lower row shows the influence measured in the trained models of 05, 06 and 07 (colour: square root of the influence). The white cells are the same in both rows. In the
 # recurrent models the colour also fades as the path gets longer; with attention, distant words are no farther away in the network than neighbouring words.
 #
 # The next cell shows the whole table. A `✓` marks a statement about the context that our measurement confirms; the times are measured as well.
@@ -635,7 +633,7 @@ architectures(agrees, both_agree, claimed)
 # cell. The times are CPU times of one layer on this machine. Sixteen times as many pairs of words need not take sixteen times as long.
 
 # %% [markdown]
-# Notebooks 04 to 07 saved two quantities. One is the derivative with respect to the first word: its size after 64 words, divided by its size after 2 words. The other is the relative time
+# Notebooks 04 to 07 saved two quantities. One is the derivative with respect to the first word: its size after 64 words, divided by its size after 2 words. The other is the factor by which the time grows
 # for 64 times as many words. (Times are given to one significant digit, since two of our runs differed by up to a factor of three.) *Recorded* marks a value from our run, shown because you have not
 # run that notebook.
 
@@ -646,17 +644,17 @@ display(carried())
 
 # %% [markdown]
 # The untrained plain recurrence and the untrained LSTM (forget gates half open) have lost the first word, whereas ELMo's trained LSTMs have kept it. With attention, the ratio is of the
-# order of 1/T, whether or not the model is trained. For time, the ranking is reversed. Attention compares all pairs of words, so its time grows much faster than that of a recurrence.
+# order of 1/T, whether or not the model is trained. For the computing time, the ranking is reversed. Attention compares all pairs of words, so its time grows much faster than that of a recurrence.
 
 # %% [markdown]
 # ## 7 · Further: explain a sentence
 #
-# The exact predictions of section 3 come from one formula. A sentence of our language is generated from a **template**, with each word drawn independently from its slot.
+# The exact predictions of section 3 come from one formula. To generate a sentence of our language, a **template** is chosen, and each of its slots is filled independently with a word.
 # With K templates z,
 #
 # $$p(\text{sense} \mid w_1 \dots w_n) \;\propto\; \sum_{z\,:\,\text{sense}(z) = \text{sense}} p(z) \prod_{t \le n} p(w_t \mid z) .$$
 #
-# Logarithms turn the product into a running sum. Computed for every n, this sum shows the posterior *while the sentence is read*.
+# Logarithms turn the product into a running sum. The sum up to word n gives the posterior after n words, that is, *while the sentence is read*.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-explain", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def explain(
@@ -690,7 +688,7 @@ def encoded(text: str) -> Int[np.ndarray, "T"]:
     return language.encode(text.lower().replace(".", " ").split(), pad=False)
 
 def read(text: str) -> tuple[list[str], Float[Tensor, "T+1 S"], int]:
-    """Labels of the steps, the posterior at each, and the number of words before the target."""
+    """Labels of the steps, the posterior at each step, and the number of words before the target."""
     sentence = encoded(text)
     forms = set(ambiguous_words(known).tolist()) | set(ambiguous_words(asked).tolist())
     places = [i for i, word in enumerate(sentence) if int(word) in forms]
@@ -730,8 +728,8 @@ reveal("comparison.prison", rows[before, prison].item())
 posteriors.reading({text: reading[:2] for text, reading in readings.items()}, language.senses)
 
 # %% [markdown]
-# When *cell* is reached, each sense has probability one third. The words *that the* change nothing, because all three kinds of cell allow them. The next word, *prisoner* or
-# *biologist*, determines the sense. A decoder computes its vector for *cell* with the information available in the row for *last*; BERT has all the information in the bottom row.
+# When *cell* is reached, each sense has probability one third. The words *that the* change nothing, because they can follow all three kinds of cell. The next word, *prisoner* or
+# *biologist*, determines the sense. A decoder computes its vector for *cell* from the words read up to the row for *last*, whereas BERT uses all the words read up to the bottom row.
 #
 # What probabilities do the *models* assign? Instead of the single nearest neighbour, we use all labelled occurrences of the word, weighted by a softmax over the cosines divided by a temperature.
 # The labelled sentences are the keys, and their senses (one-hot) are the values. This is the attention of 02 once more.
@@ -786,7 +784,7 @@ posteriors.opinions({text: opinions(text) for text in TWO}, language.senses)
 # %% [markdown]
 # GPT gives the same answer for both sentences and is not certain of any sense, like the exact posterior up to the target. BERT agrees with the exact posterior of the whole sentence.
 # ELMo's answer hardly changes between the two sentences. Is this due to ELMo, or to our choice of temperature and sentences? To find out, we take 300 questions with the cue only
-# on the right. For each question, we measure how much probability would have to be moved to turn a model's answer into an exact posterior. This quantity is called the *total variation distance*.
+# on the right. For each question, we measure how much probability would have to be moved to turn a model's distribution into an exact posterior. This quantity is called the *total variation distance*.
 
 # %% tags=["demo"]
 moved = distances_from_exact(
@@ -824,8 +822,8 @@ interact(show_sentence, by_button=True, text=box)
 # So far, tests have judged your code. Now the roles are reversed: **you** write the tests, and we judge them. A test has two parts, inputs and expected outputs. You
 # provide the inputs, and a trusted implementation of attention provides the expected outputs.
 # 
-# In another process, where your code does not run, your inputs are passed to implementations of attention with *planted faults* (an inverted mask, missing scaling, …). A fault is
-# **exposed** if the faulty output differs from the trusted output by more than rounding error. A **false alarm** is a *correct* but unusual implementation whose output differs; false alarms are subtracted
+# In a separate process, in which your code does not run, your inputs are passed to implementations of attention with *planted faults* (an inverted mask, missing scaling, …). A fault is
+# **exposed** if the faulty output differs from the trusted output by more than rounding error. A **false alarm** is a *correct* but unusual implementation whose output also differs; false alarms are subtracted
 # from your score.
 
 # %% tags=["demo"]
@@ -842,7 +840,7 @@ tried = partial(row_by_row, task=practice.TASK)
 pictures.exposure(tried(naive), "random numbers, nothing masked")
 
 # %% [markdown]
-# Most people first try random numbers with nothing masked. Entire categories of faults then go unnoticed. We work out one row as an example. An ignored mask can be noticed only
+# Most people first try random numbers with nothing masked. Entire categories of faults then go unnoticed. We work out one row as an example. A fault that ignores the mask can be noticed only
 # where a key is masked, so in row 0 we mask the last key for all queries:
 
 # %% tags=["demo"]
@@ -898,7 +896,7 @@ pictures.exposure(tried(yours), "your inputs")
 # invisible in a batch of one, because only a comparison of rows exposes it.) The practice faults are in `coursekit/planted/attention.py`.
 
 # %% [markdown]
-# **False alarms.** What could make a correct implementation fail a test? The test may require a precision that no docstring promises and float32 does not have.
+# **False alarms.** What could make a correct implementation fail a test? The test may require a precision that no docstring promises and that float32 does not provide.
 
 # %% tags=["demo"]
 shifted = {**yours, "keys": yours["keys"] + 300_000}
@@ -924,8 +922,8 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # No. Passing shows that the code is correct on these inputs, at these sizes, up to the tolerance; the planted faults are a sample of the faults that people make. Some
 # faults do not show in the output of one call: an input that is modified in place, a wrong gradient (a detached tensor), dependence on global state or on an earlier call,
-# time or memory that grows too fast, an error below the tolerance. Each needs a different kind of test: compare the inputs before and after the call, check gradients
-# numerically, call the function twice, measure at two lengths. Known faults can be targeted one by one. How well the tests expose faults that nobody thought of can only be
+# time or memory that grows too fast, or an error below the tolerance. Each needs a different kind of test: compare the inputs before and after the call, check gradients
+# numerically, call the function twice, or measure time and memory at two lengths. Known faults can be targeted one by one. How well the tests expose faults that nobody thought of can only be
 # estimated with faults for which the tests were not written, just as a model is evaluated on held-out data.
 #
 # *Marking: 1 point for a fault that the output of one call does not show, with a suitable test; 1 point for held-out faults as the analogue of held-out data.*
@@ -991,7 +989,7 @@ print("best layers on the training sentences:", ", ".join(f"{name} {layer}" for 
 
 # %% [markdown]
 # The test in the generated language distinguishes questions by the position of the cue. We can do the same for English, because `data/senses` lists the cues of its hard sentences. We divide these sentences into those with a cue
-# before the target and those in which all cues come later.
+# before the target and those in which all cues come after it.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.sense_readers import BEFORE, LATER, position_of_cue, weighted_in_language
@@ -1007,7 +1005,7 @@ in_novels["word"], in_novels["told"] = tested.word, [position_of_cue(row) for ro
 LANGUAGES = {"generated language": artificial, **{f"novels: {half}": in_novels[in_half] for half, in_half in HALVES.items()}}
 
 def among(answered: pd.DataFrame, place: str, one: str, other: str | None = None) -> tuple[float, float, float, float]:
-    """Accuracy on the sentences whose cue is in this position, or the lead over another method there, with its interval and p-value."""
+    """Accuracy on the sentences whose cue is in this position, or the lead over another method on them, with its interval and p-value."""
     rows = answered[(answered.told == place) | (place == "all")]
     return by_word((rows[one] - (rows[other] if other else 0)).to_numpy(), rows.word.to_numpy())
 
@@ -1035,23 +1033,23 @@ stays_in = dict(zip(IN_NOVELS, stays_of.tolist()))
 tables.leads(COMPARISONS, gaps_in, stays_in)
 
 # %% [markdown]
-# **Where the ranking is the same.** In both groups the bag of words is above chance, and ELMo and BERT are above the bag. GPT is the exception. In the generated language
-# it is slightly below the bag. In English, GPT is above the bag where the senses differ in part of speech; among the nouns this lead is clear only if taken alone.
+# **Where the ranking is the same.** In both groups, the bag of words is above chance, and ELMo and BERT are above the bag of words. GPT is the exception. In the generated language,
+# GPT is slightly below the bag of words. In English, GPT is above it where the senses differ in part of speech; among the nouns, this lead is clear only if taken alone.
 
 # %% [markdown]
-# **Where the ranking differs.** In the generated language, weighting by nearness adds nothing to a bag of words, and ELMo and BERT are far above both methods, because part of that test depends on word
-# order. The English test does not depend on word order, and in English, near words are above the bag of words. Among the nouns, no contextual model is clearly ahead of near words. Where the senses differ
+# **Where the ranking differs.** In the generated language, weighting by nearness does not improve on a bag of words, whereas ELMo and BERT are far above both methods, because part of that test depends on word
+# order. The English test does not depend on word order, and here near words are above the bag of words. Among the nouns, no contextual model is clearly ahead of near words. Where the senses differ
 # in part of speech, all three are ahead. (Grammar can separate these senses; we have not tested whether the models use it.)
 
 # %% [markdown]
 # **The bound of a decoder.** Where the cue comes only after the target, a decoder should be at chance level. In the generated language, GPT is at chance level, and so are the near words before the target, whereas
 # ELMo and BERT are far ahead. In real English, this bound is not visible. GPT and the near words before the target are above chance in both groups, and neither ELMo nor BERT is
-# clearly ahead of GPT. We wrote these sentences so that the cue comes later, yet preceding words contain hints. (The list of cues has no articles, so "the" before *saw*
+# clearly ahead of GPT. We wrote these sentences so that the cue comes later, yet the preceding words contain hints. (The list of cues has no articles, so "the" before *saw*
 # does not count as a cue.) A model that reads only one side reveals such hints.
 
 # %% [markdown]
-# What are the limits of this comparison? Each of these models was trained once, on the same number of sequences (4,700 batches of 32). On books by unseen authors, a word 5-gram model fills more gaps correctly than ELMo does, and ELMo fills more than BERT, whichever of two BERT seeds we use (06). Per character, GPT's loss is lower than that of 5-grams of subwords (see its model card). Among the
-# nouns the choice of layer matters: with ELMo's other layer, or BERT's last layer but one, the lead over the bag of words is clear only without Holm's correction. With only 28 words in one group and 14 in the other, methods that are not clearly different here may still differ.
+# What are the limits of this comparison? Each of these models was trained only once, on the same number of sequences (4,700 batches of 32). On books by unseen authors, a word 5-gram model fills more gaps correctly than ELMo does, and ELMo fills more than BERT, whichever of two BERT seeds we use (06). Per character, GPT's loss is lower than that of 5-grams of subwords (see its model card). Among the
+# nouns the choice of layer matters: with ELMo's other layer, or BERT's last layer but one, the lead over the bag of words is clear only without Holm's correction. With only 28 words in one group and 14 in the other, methods whose results do not differ clearly here may still differ.
 
 # %% [markdown]
 # Now try a sentence of your own. For each model, the cell shows the nearest labelled sentence.
@@ -1068,7 +1066,7 @@ print(told_by(YOUR_WORD, YOUR_SENTENCE))
 # ## Extension: calibration
 #
 # If a model assigns probability 0.8 to the prison sense, is it correct in eight of ten such cases? To find out, we sort all answers into bins by their confidence and compare the mean confidence
-# (*said*) with the accuracy (*found*) in each bin. The mean gap is the **expected calibration error** (Naeini et al. 2015; for neural networks, Guo et al. 2017). This
+# (*said*) with the accuracy (*found*) in each bin. The mean gap over all answers is the **expected calibration error** (Naeini et al. 2015; for neural networks, Guo et al. 2017). This
 # exercise counts as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-calibration", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1113,7 +1111,7 @@ pictures.calibration(curves)
 
 # %% [markdown]
 # The exact posterior is calibrated by definition; its measured gap is sampling noise. The calibration of the neighbours' distribution depends on the temperature. At a low
-# temperature, a few nearest neighbours determine the distribution, and predictions from GPT's vectors appear certain of a sense that the model cannot know. The temperature does not change the ranking of the senses by
+# temperature, a few nearest neighbours determine the distribution, so predictions from GPT's vectors appear certain of a sense that the model cannot know. The temperature does not change the ranking of the senses by
 # much, but it changes the *meaning* of a probability.
 
 # %% [markdown]
@@ -1121,7 +1119,7 @@ pictures.calibration(curves)
 #
 # - Keep the answers item by item; everything else is computed from them.
 # - State whether you resampled sentences, words or seeds. Compare models in pairs, on the same draws.
-# - The more you compare, the more differences appear by chance, so correct for this.
+# - The more comparisons you make, the more differences appear by chance, so correct for this.
 # - Compare like with like: with a trained probe, MiniLM clearly beats the window of two.
 # - A model that has read the cue knows the sense; one that has not stays at the exact bound.
 # - The architecture determines which word can influence which output; trained models confirm this exactly.

@@ -115,7 +115,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "dot products instead of cosines",
-            "In your answer, long vectors win, whatever their direction. Use cosines.",
+            "In your answer, long vectors win, whatever their direction, because you use dot products. Use cosines.",
             "normalize(asked, dim=-1) @ normalize(known, dim=-1).T", "asked @ known.T",
         ),
         Mistake(
@@ -167,7 +167,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "mean vector of each sense",
-            "You compare each vector with one mean vector per sense. A sense may be used in several ways, so use its nearest occurrence.",
+            "You compare each vector with one mean vector per sense. The occurrences of one sense may differ, so compare with the nearest occurrence, not with their mean.",
             code="""
 def evaluate(known, known_words, known_senses, asked, asked_words):
     answers = []
@@ -414,7 +414,7 @@ clear_differences = Exercise(
         ),
         Mistake(
             "separate intervals compared",
-            "You call two models different if their own intervals do not overlap. This rule misses clear differences. Both models answered the same items, and an item that is hard for one model is mostly hard for the other and cancels in the difference.",
+            "You call two models different if their own intervals do not overlap. This rule misses clear differences. Both models answered the same items, and an item that is hard for one model is usually also hard for the other, so it cancels in the difference.",
             f"ends = [[{ENDS} for gap in row] for row in gaps]",
             f"own = [{ENDS.replace('gap', 'row')} for row in right]\n"
             "    ends = [[(a[0] - b[1], a[1] - b[0]) for b in own] for a in own]",
@@ -479,7 +479,7 @@ def clear_differences(right, draws, level):
         ),
         Mistake(
             "fixed level",
-            "Your answer does not depend on the level.",
+            "Your answer does not depend on the level, which is an argument.",
             ENDS, "bootstrap_interval(gap, draws, 0.5)",
             also=("""
 def clear_differences(right, draws, level):
@@ -826,7 +826,7 @@ neighbour_posterior = Exercise(
         ),
         Mistake(
             "overflow of exp in float32",
-            "At a low temperature your answer contains NaN, because exp of more than 88 is infinite in float32. Subtract each row's largest "
+            "At a low temperature your answer contains NaN, because the exponential of a number above 88 is infinite in float32. Subtract each row's largest "
             "score first, or call softmax.",
             WEIGHTS, "torch.nn.functional.normalize((cosines / temperature).exp() * same_word, p=1, dim=-1)",
         ),
@@ -862,7 +862,7 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
         ),
         Mistake(
             "mask applied after the softmax",
-            "Your rows sum to less than 1, because the other words received their share before you removed them.",
+            "Your rows sum to less than 1, because the other words received their share before you masked them.",
             WEIGHTS, "(cosines / temperature).softmax(dim=-1) * same_word",
         ),
         Mistake(
@@ -1007,7 +1007,7 @@ def explain(log_prior, log_words, senses, S):
         ),
         Mistake(
             "templates without a sense assigned to a sense",
-            "One of your senses is too probable. The index −1 selects the last column (or the first, if clamped), but here it marks a template without a sense.",
+            "One of your senses is too probable. As an index, −1 selects the last column (or the first, if clamped), but here it marks a template without a sense.",
             code="""
 def explain(log_prior, log_words, senses, S):
     running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)
@@ -1084,8 +1084,7 @@ def explain(log_prior, log_words, senses, S):
 """,
     },
     hints=(
-        "How probable is each template before a word is read? How does one word change that probability? Which templates need not "
-        "be distinguished?",
+        "How probable is each template before a word is read? How does one word change that probability? Which templates can be combined?",
         "After n words there are K log-probabilities, each of a template together with the words. The sums over the templates of each sense have shape (T + 1, S).",
         "running = log prior, then plus the words, one after another\nfor each sense: the log of the sum of its templates' "
         "probabilities\nsubtract the log of the sum over senses\nexponentials; zeros where nothing is possible",
@@ -1221,7 +1220,7 @@ def attention_tests(queries, keys, values, coin):
         "different purposes.",
         "most rows: ordinary numbers and a random mask, a different one for each query\none row: scores far beyond 88, of both "
         "signs\none query: every key masked",
-        "A near miss: huge numbers everywhere. Such numbers expose an overflow in exp but hide every fault in the scale, because the best key receives all the weight anyway. Keep most rows ordinary.",
+        "A near miss: huge numbers everywhere. Such numbers expose an overflow in exp but hide every fault in the scaling, because the best key receives all the weight anyway. Use ordinary numbers in most rows.",
     ),
 )  # fmt: skip
 
@@ -1407,6 +1406,6 @@ def calibration(confidence, right, bins):
         "bins.",
         "bin of an answer = its confidence times bins, rounded down; 1.0 belongs to the last\nmean confidence, mean of right, "
         "count\nerror = mean over answers of |mean confidence − mean of right| in their bins",
-        "A near miss: the mean over bins. It gives a bin with two answers as much weight as one with two hundred.",
+        "A near miss: the mean over bins. This mean gives a bin with two answers as much weight as one with two hundred.",
     ),
 )

@@ -211,7 +211,7 @@ def test_start_and_end_alone_often_make_no_span(measured):
 def test_the_trained_span_head_is_above_its_controls(measured):
     assert measured["fine"][1] > 1.5 * measured["sentence_f1"][0]
     exact = measured["of_paragraphs"](measured["forced"]["fine-tuned"], "exact match")[0]
-    assert 0.25 < exact < 0.3  # "barely more than a quarter of its answers match exactly"
+    assert 0.25 < exact < 0.3  # "barely more than a quarter of its answers match an accepted answer exactly"
     silent = 1 - measured["answerable"].mean()
     assert measured["all_silent"][0] == pytest.approx(silent)
     low, high = measured["of_paragraphs"](measured["allowed"]["frozen"], "F1")[1:]
@@ -240,7 +240,7 @@ def test_a_threshold_chosen_on_the_test_promises_most(measured):
     for _, at_zero, chosen, best in measured["gained"]:
         assert best >= max(at_zero, chosen) - 1e-6
     mean, half = mean_and_half(measured["threshold_gain"])
-    assert mean < half  # "gains nothing over a threshold of 0"
+    assert mean < half  # "brings no gain over a threshold of 0"
 
 
 # ------------------------------------------------------------------------------------------ half-finished notebooks

@@ -191,7 +191,7 @@ def test_among_twenty_one_comparisons_two_clear_ones_do_not_stay(measured):
     assert lost == {frozenset((few, measured["encoder"])) for few in ("GloVe, near words", "window of two")}
     assert len(p) == 21 and ((p < 0.01) | (p > 0.015)).all()  # no verdict hangs on the draws
     low, high = wilson(measured["falsely"]["each at 95 %"], 200)
-    assert low > 0.3 and high < 0.55  # "four of ten worlds"
+    assert low > 0.3 and high < 0.55  # "four out of ten worlds"
     assert measured["falsely"]["Holm"] < 0.12  # "near one in twenty"
 
 

@@ -86,7 +86,7 @@ def test_the_fixed_vector_loses_long_sentences_and_attention_none(measured):
     (short, *_), (*_, long) = fixed, fixed
     assert (
         low_and_high(short)[0] > 0.9 and 0.7 < long[0] < 0.9
-    )  # "more than nine in ten", "about two in ten of the longest are not"
+    )  # "more than nine in ten", "fails on about two in ten of the longest"
     by_seed = pd.read_csv(ROOT / "data/results/small_seq2seq_fixed.csv").pivot(
         index="seed", columns="measure", values="value"
     )
@@ -153,7 +153,7 @@ def test_the_mask_of_2021_hides_much_and_a_model_trained_with_it_finds_a_way_rou
     assert mean - half < 0  # "no worse than with the correct mask"
     for mask in own:
         mean, half = mean_and_half(others[mask][400] - own[mask][400])
-        assert mean - half > 1  # "it does use its source"
+        assert mean - half > 1  # "does use its source"
 
 
 def test_attention_s_time_grows_faster_and_they_meet_beyond_where_operations_do(measured):

@@ -269,7 +269,7 @@ def test_with_positions_order_is_learned_later_than_words_and_with_every_seed(me
     for encoder in ("1 layer", "2 layers"):
         early, late = (shares(measured, encoder, steps, *KINDS_OF_ORDER) for steps in (500, 2000))
         assert early.max() < 0.7 and (late > 0.9).sum() >= late.size - (encoder == "1 layer")
-        assert late.min() > 0.8  # "one seed of one layer: eight in ten"
+        assert late.min() > 0.8  # "eight in ten for one seed of the one-layer encoder"
         bare = shares(measured, f"{encoder}, no positions", 2000, *KINDS_OF_ORDER)
         assert late.min() > bare.max() + 0.25
 
