@@ -299,7 +299,7 @@ def visit(chromium, site):
 PAGES = {
     "start": "index.html",
     "notebook": PAGE,
-    "last": "notebooks/project.html",
+    "another notebook": "notebooks/01_static_embeddings.html",
     "notation": "notation.html",
     "glossary": "glossary.html",
     "guide": "guides/grading.html",
