@@ -72,15 +72,6 @@ def open_server():
 
 
 @pytest.fixture(scope="session")
-def run(request, tmp_path_factory):
-    """A notebook's solution after its last cell, executed once for all tests that look at it: see tests/notebooks."""
-    from tests.notebooks.running import run_solution
-
-    with run_solution(request.param, tmp_path_factory.mktemp("home")) as run:
-        yield run
-
-
-@pytest.fixture(scope="session")
 def progress_folders(tmp_path_factory):
     """Paths below one folder: to make a `tmp_path` for each test takes longer than most tests."""
     folder = tmp_path_factory.mktemp("progress")
@@ -131,8 +122,10 @@ def picture():
     return take
 
 
-RUN_NOTEBOOKS = ("tests/notebooks/", "tests/tools/book/test_site.py")
+RUN_NOTEBOOKS = "tests/notebooks/"
 """Tests that look at an executed solution; what others prepare for their file is prepared once if the file stays whole."""
+WEBSITE = "tests/tools/book/test_site.py"
+"""Tests that need the outputs of all notebooks."""
 
 
 class ByFileAndNotebook(LoadScopeScheduling):
@@ -155,8 +148,17 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Slow tests come first, so that no process is left alone with one at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """Slow tests come first, so that no process is left alone with one at the end.
+
+    Of the slow ones those of the website come when every notebook that it shows has been begun. The others' last files, which
+    take least, are left for the other processes meanwhile.
+    """
+
+    def turn(item) -> tuple[bool, int]:
+        last = item.path.parent == ROOT / "tests"
+        return item.get_closest_marker("slow") is None, 2 if last else int(item.nodeid.startswith(WEBSITE))
+
+    items.sort(key=turn)
 
 
 def pytest_terminal_summary(terminalreporter, config):

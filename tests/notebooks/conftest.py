@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.notebooks.executions import folder_of_the_run, run_and_keep
+
 HERE = Path(__file__).parent
 
 
@@ -28,6 +30,14 @@ def pytest_generate_tests(metafunc):
 def packaged_models(monkeypatch):
     """What a test asks of a notebook's functions is answered without a hub, too."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture(scope="session")
+def run(request, pytestconfig, tmp_path_factory):
+    """A notebook's solution after its last cell."""
+    kept = folder_of_the_run(pytestconfig, tmp_path_factory)
+    with run_and_keep(request.param, tmp_path_factory.mktemp("home"), kept) as run:
+        yield run
 
 
 @pytest.fixture(scope="session")

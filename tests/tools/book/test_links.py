@@ -16,6 +16,15 @@ def test_every_link_of_every_page_leads_somewhere():
     assert links.unresolved(sources) == []
 
 
+@pytest.mark.slow
+def test_a_website_of_one_notebook_has_no_link_to_another():
+    """Where a notebook has no page, its title stands alone."""
+    name = "02_attention"
+    sources = dict(source_files(ROOT, [ASSIGNMENTS[name]], {name: read_source(ASSIGNMENTS[name].source)}))
+    assert [page for page in sources if page.startswith("notebooks/")] == [f"notebooks/{name}.ipynb"]
+    assert links.unresolved(sources) == []
+
+
 def test_a_link_to_no_page_or_no_heading_is_named():
     sources = {
         "a/one.md": b"# One\n[two](two.md) [there](../b/two.md#the-x-of-y) [far](https://example.org/x) `[no](link)`",

@@ -1,4 +1,4 @@
-"""The built website: no solution on it, no link that leads nowhere, nothing asked of another machine."""
+"""The whole website, built: no solution on it, no link that leads nowhere, nothing asked of another machine."""
 
 import json
 import os
@@ -16,35 +16,48 @@ from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
+from nbformat import NotebookNode
 
-from autograder.source import read_source
+from autograder.source import code_cells
 from tests.browser.accessibility import serious_findings
-from tests.conftest import ASSIGNMENTS, ROOT
+from tests.conftest import ASSIGNMENTS, ROOT, release_of, solution_of
+from tests.notebooks.executions import folder_of_the_run, outputs_of
 from tools.book import links
 from tools.book.__main__ import build, main, origin
 from tools.book.hosts import hosts
 from tools.book.notebook import TWIN, instructors_page
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+# If only these tests are run, the first one executes all notebooks.
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(3600)]
 
 NOTEBOOK = ASSIGNMENTS["02_attention"]
 PAGE = f"notebooks/{NOTEBOOK.name}.html"
 REPOSITORY = "example/course"
-
-
-def pytest_generate_tests(metafunc):
-    """The solution is executed once for these tests and those in tests/notebooks."""
-    if "run" in metafunc.fixturenames:
-        metafunc.parametrize("run", [NOTEBOOK.name], indirect=True, scope="session")
+OWN_TICKS = ("12_one_corpus", "16_rewards")
+"""Notebooks that show this sign in tables of their own."""
 
 
 @pytest.fixture(scope="session")
-def site(run, tmp_path_factory) -> Path:
-    """The website of one notebook and all other pages, built in a process of its own: autodoc imports modules anew."""
+def executed(pytestconfig, tmp_path_factory) -> dict[str, NotebookNode]:
+    """Every solution with its outputs, from this run's tests of the notebooks; one that they have left out is executed here."""
+    kept = folder_of_the_run(pytestconfig, tmp_path_factory)
+    notebooks = {name: outputs_of(name, tmp_path_factory.mktemp("home"), kept) for name in ASSIGNMENTS}
+    outputs = [
+        (name, one) for name in notebooks for cell in code_cells(notebooks[name]) for one in cell.outputs
+    ]
+    assert [name for name, output in outputs if output.output_type == "error"] == [], "stopped with an error"
+    return notebooks
+
+
+@pytest.fixture(scope="session")
+def site(executed, tmp_path_factory) -> Path:
+    """The whole website, as `make book` builds it, in a process of its own: autodoc imports modules anew.
+
+    A warning of Sphinx's is an error, and the student's zip lies beside the pages.
+    """
     folder = tmp_path_factory.mktemp("book")
     at_github = patch.dict(os.environ, REPOSITORY_URL=f"https://github.com/{REPOSITORY}")
     with at_github, ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        executed = {NOTEBOOK.name: run.notebook}
         pool.submit(build, ROOT, executed, folder / "site", folder / "parts").result()
     return folder / "site"
 
@@ -75,21 +88,27 @@ def plain(text: str) -> str:
 
 
 @cache
-def secrets() -> list[str]:
-    """Every line of a solution or a model answer that the student's notebook does not hold."""
-    known = plain("\n".join(cell.source for cell in NOTEBOOK.read_release().cells))
+def secrets(name: str) -> list[str]:
+    """Every line of a solution or a model answer of a notebook that no student's notebook contains."""
+    known = plain("\n".join(cell.source for one in ASSIGNMENTS for cell in release_of(one).cells))
     lines = []
-    for cell in read_source(NOTEBOOK.source).cells:
+    for cell in solution_of(name).cells:
         if cell.metadata.get("nbgrader", {}).get("solution"):
             code = re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL)
             lines += (code[0] if cell.cell_type == "code" else cell.source).splitlines()
     return [line for line in map(plain, lines) if len(line) > 12 and line not in known]
 
 
+QUOTED = {("05_leak_between_directions", "for _ in range(layers)")}
+"""Pages of bugs that quote a published program, and a line of it that is a solution's, too."""
+
+
 def test_no_page_shows_a_line_of_a_solution(site):
-    for page in links.pages(site):
-        said = plain(text_of(page))
-        assert [secret for secret in secrets() if secret in said] == [], page
+    everything = {secret for name in ASSIGNMENTS for secret in secrets(name)}
+    shown = {page: plain(text_of(page)) for page in links.pages(site)}
+    assert len(shown) > 300
+    found = {(page.stem, secret) for page, said in shown.items() for secret in everything if secret in said}
+    assert found == QUOTED
 
 
 def test_modules_that_students_must_not_read_have_no_page(site):
@@ -99,23 +118,42 @@ def test_modules_that_students_must_not_read_have_no_page(site):
     assert not {page for page in pages - ours if page.endswith("exercises") or "unseen" in page}
 
 
-def test_the_same_search_finds_all_of_them_on_the_instructor_s_page(run):
-    page = nbformat.reads(instructors_page(NOTEBOOK, run.notebook), as_version=4)
-    said = plain("\n".join(cell.source for cell in page.cells))
-    assert len(secrets()) > 30
-    assert [secret for secret in secrets() if secret not in said] == []
+def test_the_same_search_finds_all_of_them_on_the_instructor_s_page(executed):
+    for name, notebook in executed.items():
+        page = nbformat.reads(instructors_page(ASSIGNMENTS[name], notebook), as_version=4)
+        said = plain("\n".join(cell.source for cell in page.cells))
+        assert len(secrets(name)) > 20, name
+        assert [secret for secret in secrets(name) if secret not in said] == []
 
 
 def test_the_student_s_page_shows_stubs_figures_and_what_demonstrations_print(site):
     said = text_of(site / PAGE)
-    exercises = [cell for cell in NOTEBOOK.read_release().cells if "raise NotImplementedError" in cell.source]
-    assert said.count("raise NotImplementedError  # your turn") == len(exercises) > 5
     assert "slices of the input: " in said  # printed by a loop
     assert re.search(r"In \d of 9 rows the largest dot product", said)  # markdown that a cell displays
-    assert "✓" not in said, "the exercises are empty, so no check is right"
-    pictures = re.findall(r"<img [^>]*>", (site / PAGE).read_text())
-    assert len(pictures) > 10
-    assert [picture[:80] for picture in pictures if not re.search(r'alt="[^"]{30}', picture)] == []
+    for name in ASSIGNMENTS:
+        page, release = site / "notebooks" / f"{name}.html", release_of(name)
+        said, cells = text_of(page), code_cells(release)
+        stubs = "\n".join(cell.source for cell in cells).count("raise NotImplementedError  # your turn")
+        assert said.count("raise NotImplementedError  # your turn") == stubs > 2, name
+        if name not in OWN_TICKS:
+            assert "✓" not in said, f"{name}: the exercises are empty, so no check is right"
+        pictures = re.findall(r"<img [^>]*>", page.read_text())
+        assert len(pictures) > 2, name
+        assert [one[:80] for one in pictures if not re.search(r'alt="[^"]{30}', one)] == [], name
+
+
+def test_each_part_of_the_course_has_its_pages_and_the_start_page_leads_to_every_notebook(site):
+    names = {
+        *(f"notebooks/{name}" for name in ASSIGNMENTS),
+        *(f"guides/{page.stem}" for page in (ROOT / "docs").glob("*.md")),
+        *(f"bugs/{page.stem}" for page in (ROOT / "docs" / "bugs").glob("*.md")),
+        *(f"data/{page.parent.name}/{page.stem}" for page in (ROOT / "data").glob("*/*.md")),
+        *("glossary", "notation", "references", "senses", "api", "api/coursekit", "api/autograder"),
+    } - {"guides/glossary"}
+    pages = {page.relative_to(site).with_suffix("").as_posix() for page in links.pages(site)}
+    assert len(ASSIGNMENTS) == 17 and names - pages == set()
+    start = (site / "index.html").read_text().partition("<article")[2].partition("</article>")[0]
+    assert [name for name in ASSIGNMENTS if f'href="notebooks/{name}.html"' not in start] == []
 
 
 def test_every_page_describes_itself_for_search_engines_and_previews(site):
@@ -129,15 +167,31 @@ def test_every_page_describes_itself_for_search_engines_and_previews(site):
 
 def test_the_notebooks_are_one_click_away(site):
     """On each page, in the sidebar; on a notebook's also in the note at its top. The file is the zip for those who learn alone."""
-    for page in (site / "index.html", site / PAGE, site / "api" / "coursekit.html"):
+    archives = set()
+    for page in links.pages(site):
         (archive, *_) = re.findall(r'<a href="([^"]+\.zip)"', page.read_text())
-        with zipfile.ZipFile(page.parent / archive) as students:
-            assert f"words-in-context/notebooks/{NOTEBOOK.name}/{NOTEBOOK.name}.ipynb" in students.namelist()
-            lent = json.loads(
-                students.read(f"words-in-context/notebooks/{NOTEBOOK.name}/{NOTEBOOK.name}.lent")
+        archives.add((page.parent / archive).resolve())
+    (archive,) = archives
+    with zipfile.ZipFile(archive) as students:
+        assert students.testzip() is None
+        for name in ASSIGNMENTS:
+            place = f"words-in-context/notebooks/{name}/{name}"
+            nbformat.validate(nbformat.reads(students.read(f"{place}.ipynb").decode(), as_version=4))
+            assert json.loads(students.read(f"{place}.lent"))["key"], "who learns alone may borrow"
+            assert (site / "notebooks" / f"{name}.html").read_text().count('.zip"') >= 2
+
+
+def test_the_sidebar_of_a_module_shows_its_package_as_open(site):
+    """It is made once for all modules of a package."""
+    for package in ("coursekit", "autograder"):
+        modules = sorted((site / "api").glob(f"{package}.*.html"))
+        assert len(modules) > 50
+        for page in modules:
+            sidebar = page.read_text().partition('<nav class="bd-links')[2].partition("</nav>")[0]
+            opened = re.findall(
+                r'<li class="toctree-l\d current active[^>]*>\s*<a [^>]*href="([^"]+)"', sidebar
             )
-        assert lent["key"], "who learns alone may borrow"
-    assert (site / PAGE).read_text().count('.zip"') >= 2
+            assert opened == ["../api.html", f"{package}.html"], page
 
 
 def test_the_repository_is_where_the_clone_came_from(tmp_path):
@@ -168,16 +222,19 @@ def test_the_page_on_where_to_work_opens_the_repository_elsewhere(site):
 
 
 def test_code_that_is_not_meant_to_be_read_is_folded(site):
-    source = read_source(NOTEBOOK.source)
-    folded = [cell for cell in source.cells if "hide-input" in cell.metadata.get("tags", [])]
-    assert (site / PAGE).read_text().count("Show the code") == len(folded) > 5
+    for name in ASSIGNMENTS:
+        folded = [cell for cell in solution_of(name).cells if "hide-input" in cell.metadata.get("tags", [])]
+        page = (site / "notebooks" / f"{name}.html").read_text()
+        assert page.count("Show the code") == len(folded) > 0, name
 
 
 def test_a_slider_stands_where_it_starts(site):
     page = (site / PAGE).read_text()
     after = page[page.index(TWIN) :][:2000]
     assert 'alt="The weight of bank on itself' in after
-    assert "jupyter.widget" not in page
+    assert [
+        page.name for page in (site / "notebooks").iterdir() if "jupyter.widget" in page.read_text()
+    ] == []
 
 
 # -------------------------------------------------------------------------------------------------- links
@@ -239,17 +296,20 @@ def visit(chromium, site):
     assert wrong == []
 
 
-PAGES = (
-    "index.html",
-    PAGE,
-    "notation.html",
-    "glossary.html",
-    "guides/grading.html",
-    "api/autograder.checks.checking.html",
-)
+PAGES = {
+    "start": "index.html",
+    "notebook": PAGE,
+    "another notebook": "notebooks/01_static_embeddings.html",
+    "notation": "notation.html",
+    "glossary": "glossary.html",
+    "guide": "guides/grading.html",
+    "bug": "bugs/02_heads_without_a_transpose.html",
+    "module": "api/autograder.checks.checking.html",
+}
+"""By kind, which names the tests: those that `-k 02_attention` chooses shall not execute all notebooks."""
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", PAGES.values(), ids=PAGES)
 def test_a_page_opens_without_a_network_and_fits_a_narrow_window(visit, name):
     page = visit(name, width=400)
     assert page.locator("article h1").count() == 1
@@ -260,7 +320,7 @@ def test_a_page_opens_without_a_network_and_fits_a_narrow_window(visit, name):
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_axe_finds_nothing_serious(visit, colours):
-    for name in (*PAGES, "guides/installing.html", "search.html?q=softmax"):
+    for name in (*PAGES.values(), "guides/installing.html", "search.html?q=softmax"):
         page = visit(name, width=1280, color_scheme=colours)
         if "search" in name:
             page.locator("#search-results li a").first.wait_for(timeout=20_000)
@@ -304,7 +364,7 @@ def test_the_first_page_shows_a_card_and_has_two_buttons(visit):
     assert page.locator("article h1").inner_text().startswith("The first hour")
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", PAGES.values(), ids=PAGES)
 def test_a_title_is_said_once_and_there_is_a_favicon(site, name):
     page = (site / name).read_text()
     assert page.count("<h1") == 1
