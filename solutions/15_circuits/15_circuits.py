@@ -725,7 +725,7 @@ check("circuits.encode", lambda case: encode(**case),
 # %% [markdown]
 # There are two ways to make the codes sparse: keep the k largest (Gao et al. 2024), or add their sum to the loss, an L1 penalty. A latent could
 # evade a penalty by a small code and a long direction. Each code is therefore multiplied by the length of its direction. The matrix
-# of the encoder may be *tied* to the directions, as their transpose (Cunningham et al. 2023). Ours is learned separately; part 7 compares the two.
+# of the encoder may be *tied* to the directions, as their transpose (Cunningham et al. 2023). Ours is separate; part 7 compares the two.
 
 # %% nbgrader={"grade": false, "grade_id": "circuits-sparse_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sparse_loss(
@@ -750,9 +750,9 @@ check("circuits.sparse_loss", lambda case: sparse_loss(**case),
       gradients=["x", "codes", "directions", "centre"])
 
 # %% [markdown]
-# We train 256 latents on the vectors of BERT's last layer (D = 96), with k = 8. Besides topic and sense, we know each word's part of speech, its number,
-# whether it occurs after *that*, in a second clause, and its **slot**: the list of words from which the sentence frame chose it, such as *gardener, farmer,
-# neighbor, florist*.
+# We train 256 latents on the vectors of BERT's last layer (D = 96), with k = 8. Besides topic and sense, we know each word's part of speech, its number, and
+# whether it occurs after *that*, in a second clause. We also know its **slot**: the list of words from which the sentence frame chose it, such as *gardener,
+# farmer, neighbor, florist*.
 
 # %% tags=["demo"]
 from coursekit import features
@@ -843,7 +843,7 @@ pictures.settings_of_autoencoders(recorded)
 # more specific latent is active, and on 37 % to 49 % with 512. This is called **absorption** (Chanin et al. 2024).
 
 # %% [markdown]
-# A tied encoder leaves slightly more variance unexplained, and its F1 for topics is lower; for other features, we measure no difference. With k = 4, the
+# A tied encoder leaves more variance unexplained, and its F1 for topics is lower; for other features, we measure no difference. With k = 4, the
 # precision for topics is higher and the recall lower. With the L1 penalty, the autoencoder needs about 30 active latents for the reconstruction that it achieves
 # with 8 if it keeps the k largest.
 
