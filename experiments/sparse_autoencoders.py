@@ -4,7 +4,7 @@ Sparse autoencoders of three widths and two numbers of active latents, one with 
 instead, are trained on the vectors of the small BERT after its last layer (notebook 15, part 7). For each kind of true
 feature: precision, recall and F1 of the best latent, the number of latents that are parts of a feature, and absorption; also the share of variance left
 unexplained, active latents per token and dead latents. The baselines are principal components, random directions, a
-linear probe and a detector that is always active. Writes `data/results/sparse_autoencoders.csv` (about four minutes).
+linear probe and a detector that is always active. Writes `data/results/sparse_autoencoders.csv` (about two minutes).
 """
 
 from functools import cache
