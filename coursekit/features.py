@@ -6,6 +6,7 @@ train.x, train.truth, train.asked            # activations, and for each token a
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -14,17 +15,22 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from coursekit.language import Language, Sentences, load_language
-from coursekit.language.inflection import plural
+from coursekit.language.inflection import past, plural, third_person
+from coursekit.language.kinds import productions
 from coursekit.language.model import Split
+from coursekit.language.notation import KINDS as KINDS_OF_SLOT
+from coursekit.language.notation import parse
 from coursekit.modules import causal_mask
 from coursekit.small import BERT, load
 from coursekit.small.bert import single
 
-KINDS = "part of speech", "number", "clause depth", "topic", "sense"
+KINDS = "part of speech", "slot", "number", "clause depth", "topic", "sense"
 QUANTILES = 0.5, 0.8, 0.9, 0.95, 0.99
 """Of a direction's activations on the training tokens: the thresholds, besides 0, above which it counts as active."""
 LAYERS = {"bert": 2, "gpt": 1}
 """After which layer the activations of each model are read."""
+FREQUENT = 0.003
+"""The slots that are features fill at least this share of the words of the language; there are 38 of them."""
 
 Detection = Callable[[Bool[Tensor, "n F"], Bool[Tensor, "n C"]], Float[Tensor, "2 F C"]]
 """Precision and recall of each detector for each feature."""
@@ -99,7 +105,41 @@ def true_features(drawn: Sentences, from_left: bool = False) -> dict[str, tuple[
     for number, sense in enumerate(language.senses):
         alike = np.isin(drawn.senses, np.flatnonzero(word_of == word_of[number]))
         found[f"sense {sense}"] = drawn.senses == number, known & alike
+    of_row, named = slots()
+    of_token = of_row[language.tables.slot_of[: drawn.ids.shape[1], drawn.template].T]
+    for number, name in named.items():
+        found[f"slot {name}"] = of_token == number, every
     return found
+
+
+@cache
+def slots() -> tuple[Int[np.ndarray, " rows"], dict[int, str]]:
+    """The slots of the language as written: of each row of `tables.fillers` the number of its slot, and names of the frequent ones.
+
+    A slot of a sentence frame is a list of words of which one is chosen, as in "the {guard officer warden sheriff} locked …". The
+    tables have a row for each number and tense; here, these are one slot, and so are equal lists in several frames. The name
+    consists of the words: "guard/officer/warden/sheriff". Only lists of two or more words are named.
+    """
+    language = load_language()
+    tables, written = language.tables, set()
+    for production in productions(language.grammar):
+        pieces = parse(production.pattern, language.grammar.lists)
+        written |= {(KINDS_OF_SLOT[each.kind], word.split("#")[0]) for each in pieces if each.kind in KINDS_OF_SLOT for word in each.words}  # fmt: skip
+    inflect = {"NOUN": (plural,), "VERB": (past, third_person)}
+    lemma = {(tag, form(word)): word for tag, word in written for form in inflect.get(tag, ())}
+    lemma |= {each: each[1] for each in written}  # "call" is a form of itself
+    lists: dict[tuple[str, tuple[str, ...]], int] = {}
+    of_row = np.empty(len(tables.sizes), dtype=int)
+    for row, size in enumerate(tables.sizes):
+        words = [language.vocabulary[word] for word in tables.fillers[row, :size]]
+        tag = language.parts_of_speech[tables.tags[row, 0]] if tables.tags[row, 0] >= 0 else ""
+        key = tag, tuple(dict.fromkeys(lemma.get((tag, word), word) for word in words))
+        of_row[row] = lists.setdefault(key, len(lists))
+    prior = np.broadcast_to(tables.prior, tables.slot_of.shape)
+    share = np.bincount(of_row[tables.slot_of].ravel(), prior.ravel(), len(lists))
+    of_words = [number for (tag, _), number in lists.items() if tag]
+    often = share / share[of_words].sum() >= FREQUENT
+    return of_row, {number: "/".join(words) for (tag, words), number in lists.items() if tag and len(words) > 1 and often[number]}  # fmt: skip
 
 
 def plural_ids() -> set[int]:

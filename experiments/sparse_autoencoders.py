@@ -1,8 +1,8 @@
 """Which true features does a sparse autoencoder recover from a small BERT, and how does this depend on its width and sparsity?
 
-Sparse autoencoders of two widths and two numbers of active latents, and one with an L1 penalty instead, are trained on the
-vectors of the small BERT after its last layer (notebook 15, part 7). For each kind of true feature: precision, recall and F1
-of the best latent, the number of latents that are parts of a feature, and absorption; also the share of variance left
+Sparse autoencoders of three widths and two numbers of active latents, one with a tied encoder, and one with an L1 penalty
+instead, are trained on the vectors of the small BERT after its last layer (notebook 15, part 7). For each kind of true
+feature: precision, recall and F1 of the best latent, the number of latents that are parts of a feature, and absorption; also the share of variance left
 unexplained, active latents per token and dead latents. The baselines are principal components, random directions, a
 linear probe and a detector that is always active. Writes `data/results/sparse_autoencoders.csv` (about two minutes).
 """
@@ -19,7 +19,9 @@ from experiments.notebooks import names_of
 SETTINGS = [
     {"method": "top-k", "width": 64, "k": 8, "l1": 0.0},
     {"method": "top-k", "width": 256, "k": 8, "l1": 0.0},
+    {"method": "top-k", "width": 512, "k": 8, "l1": 0.0},
     {"method": "top-k", "width": 256, "k": 4, "l1": 0.0},
+    {"method": "tied", "width": 256, "k": 8, "l1": 0.0},
     {"method": "L1", "width": 256, "k": 0, "l1": 1.0},
     {"method": "random directions", "width": 256, "k": 0, "l1": 0.0},
 ]

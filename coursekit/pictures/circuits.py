@@ -11,7 +11,7 @@ from torch import Tensor
 
 from coursekit import features
 from coursekit.intervals import bootstrap
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, listed, show, write_in_cells
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, listed, show, write_in_cells
 
 POINTS = "embedding", "attention 1", "feed-forward 1", "attention 2", "feed-forward 2"
 
@@ -159,18 +159,26 @@ def most_active_words(
     return ", ".join(table.mean()[table.count() >= least].nlargest(number).index)
 
 
+SETTINGS = (
+    ("top-k", 64, 8), ("top-k", 256, 8), ("top-k", 512, 8), ("top-k", 256, 4), ("tied", 256, 8), ("L1", 256, 0),
+)  # fmt: skip
+"""Method, number of latents and k of the recorded autoencoders."""
+
+
 def settings_of_autoencoders(recorded: pd.DataFrame) -> None:
-    """Recorded measures of autoencoders with four settings, means over seeds."""
+    """Recorded measures of autoencoders with six settings, means over seeds."""
     table = {}
-    for method, width, k in (("top-k", 64, 8), ("top-k", 256, 8), ("top-k", 256, 4), ("L1", 256, 0)):
+    for method, width, k in SETTINGS:
         rows = recorded[(recorded.method == method) & (recorded.width == width) & (recorded.k == k)]
         of_kind = dict(list(rows.groupby("kind")))
-        table[f"{method}, {width} latents" + (f", k = {k}" if k else "")] = {
+        named = "top-k, tied" if method == "tied" else method
+        table[f"{named}, {width} latents" + (f", k = {k}" if k else "")] = {
             "active": f"{rows.active.mean():.1f}",
             "unexplained": f"{rows.unexplained.mean():.2f}",
             "dead": f"{rows.dead.mean():.1%}",
             **{f"F1, {kind}": f"{of_kind[kind].f1.mean():.2f}" for kind in features.KINDS},
             "parts of a part of speech": f"{of_kind['part of speech'].parts.mean():.1f}",
+            "parts of a slot": f"{of_kind['slot'].parts.mean():.1f}",
             "absorbed, number": f"{of_kind['number'].absorbed.mean():.2f}",
         }
     display(pd.DataFrame(table).T.rename_axis("means over three seeds"))
@@ -313,7 +321,7 @@ def recovered(recorded: pd.DataFrame) -> None:
     left.set(ylabel="F1 of the best direction", ylim=(0, 1.05))
     left.legend(fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.12))
     ours = recorded[(recorded.method == "top-k") & (recorded.width == 256) & (recorded.k == 8)]
-    for kind, colour, marker in zip(kinds, (BLUE, ORANGE, GREEN, PINK, GREY), "os^Dv", strict=False):
+    for kind, colour, marker in zip(kinds, (BLUE, ORANGE, GREEN, PINK, GREY, RED), "os^DvP", strict=True):
         rows = ours[ours.kind == kind]
         right.plot(rows.recall, rows.precision, marker, color=colour, label=kind)
         said.append(f"autoencoder, {kind}: precision {rows.precision.mean():.2f}, recall {rows.recall.mean():.2f}")  # fmt: skip

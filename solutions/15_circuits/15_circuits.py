@@ -13,7 +13,7 @@
 # main methods: reading the residual stream, removing heads, exchanging vectors between two runs, sparse autoencoders and steering. Each method gives an answer
 # for any model. On the generated language, whose probabilities are known, we can also check whether the answer is correct.
 #
-# **You need** notebooks 06, 07 and 08. **Time** about 90 minutes for the core: nine exercises and two written questions. The section marked *Further* is optional.
+# **You need** notebooks 06, 07 and 08. **Time** about 90 minutes for the core: nine exercises and two written questions. Sections marked *Further* are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb) · next: [16 · Learning from rewards](../16_rewards/16_rewards.ipynb)
 
@@ -77,8 +77,8 @@ pictures.lens_of_cell(cell_lens, CELL_FOLLOWS, NO_CELL, even_guess)
 # %% [markdown]
 # In the first two thirds of the layers, *cell* is far from the top; it rises in the last ten of thirty layers. After the other prompts, its median rank stays
 # in the hundreds. In the middle layers, the lens gives *cell* a lower probability than a uniform distribution would. The lens therefore does not show what the
-# model is "thinking", because it reads the stream in coordinates that the model does not use yet. We chose the twelve prompts ourselves, so they show the shape
-# of the curve and nothing more.
+# model is "thinking", because it reads the stream in coordinates that the model does not use yet. We chose the twelve prompts ourselves, so they show only the
+# shape of the curve.
 
 # %% [markdown]
 # For English, nobody knows the correct distribution of the next word. For the generated language, we do. Let p be the exact distribution and q the model's.
@@ -247,14 +247,14 @@ print(f"exact probability of the most probable word: {most_possible:.2f}")
 # contains more than the last word. The stream of another sentence is further away than an untrained model throughout, because its predictions are confident but
 # belong to that sentence.
 #
-# A linear map that is fitted for each point extracts more than the plain lens (Belrose et al. 2023). The lens shows what is already encoded *in the coordinates
-# of the output*; the stream may contain more.
+# A linear map that is fitted for each point extracts more than the plain lens (Belrose et al. 2023), which shows only what is already encoded *in the
+# coordinates of the output*.
 
 # %% [markdown]
 # ## 2 · What a head is worth
 #
-# Reading shows what the stream contains, not what the model uses. To find out what a component does, we remove it and measure the loss. This method is called
-# **ablation**, and it has two variants. **Zero ablation** replaces a head's output with zeros, an input that later components may never have received. **Mean
+# Reading shows what the stream contains, not what the model uses. To find out what a component does, we remove it and measure the loss. Such an **ablation**
+# has two variants. **Zero ablation** replaces a head's output with zeros, an input that later components may never have received. **Mean
 # ablation** replaces the output with its mean over many words: the part that all words have in common stays, and the part that is specific to this word is removed.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-ablate_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -358,11 +358,11 @@ reveal("inside.together", ratio_together)
 # Each number is the mean increase in loss without one head, with its 95 % interval (over sentences) below. In a large translation model, most heads can be
 # removed one at a time with little loss (Michel et al. 2019). Zero and mean ablation differ by a few hundredths of a nat at most. However, the effects do *not*
 # add up: removing all eight heads costs several times the sum. The heads are partly redundant: if one is removed, the others can replace it (McGrath et al.
-# 2023, in a large model). Therefore, a small effect does not mean that a head does little, only that the others can compensate for it.
+# 2023, in a large model). Therefore, a small effect does not mean that a head does little.
 
 # %% [markdown]
-# With another random initialisation, other heads may do this work. Part 9 of notebook 07 shows two heads with a known function, the **induction head** and the
-# previous-token head, in three runs.
+# With another random initialisation, other heads may do this work. Part 9 of notebook 07 shows two heads with a known function in three runs, the **induction
+# head** and the previous-token head.
 
 # %% [markdown]
 # ## 3 · Exchanging vectors
@@ -489,7 +489,7 @@ print(f"share restored by the ambiguous word's own vector after layer 1: {at_wor
 # In each panel, the first column shows the effect of exchanging an input vector, and the last column shows the effect of exchanging the answer itself.
 # After layer 1, the ambiguous word's vector does *not* contain the sense. The sense is in the vector of the person who acts, as if layer 1 had noted
 # "this one acts"; layer 2 passes this information on to the word. The recorded test agrees: on such sentences, this BERT is at chance level at layer 1 and
-# finds all senses at layer 2. (A BERT with another initialisation finds three out of four at layer 1.)
+# finds all senses at layer 2. (With another initialisation, a BERT finds three out of four at layer 1.)
 
 # %% [markdown]
 # ## 4 · A gradient instead of many runs
@@ -535,7 +535,7 @@ check("circuits.attribution", lambda case: attribution(
     partial(tiny_score, case["direction"])))
 
 # %% [markdown]
-# How good is the estimate? We compare it with the exact effects from part 3. A third method, **integrated gradients** (Sundararajan et al. 2017), averages the
+# We compare the estimate with the exact effects from part 3. A third method, **integrated gradients** (Sundararajan et al. 2017), averages the
 # gradient over eight points on the line between the two vectors, which costs eight times as many gradients for each layer.
 #
 # **Predict:** exchanging the *input* vector of the person who acts restores a share of about 0.9. What share does your estimate predict?
@@ -577,7 +577,7 @@ for layer, share in right_place.items():
 # After layer 1, the estimate finds the right position but only about two thirds of the effect. At the input, it predicts about a seventh of the true effect, and
 # in a third of the pairs it is largest at a wrong position. The input vectors of two different words are far apart, and the softmax and the norms
 # are not linear over such a long step. Integrated gradients nearly agree with the exact effects, because they follow the curve. Use a gradient to find
-# candidates, and an exact exchange to confirm them.
+# candidates, and exchanges to confirm them.
 
 # %% [markdown]
 # ## 5 · A circuit that you test
@@ -682,23 +682,21 @@ print("share restored by exchanging one head's output:", ", ".join(f"layer {of +
 
 # %% [markdown]
 # Two heads of layer 1 are selected. Without them, accuracy falls from nearly 1 to little above one half, the chance level, where order determines the sense.
-# Where a word determines it, accuracy falls by 2 points (cue on the right) or does not change measurably (cue on the left). Removing as many other heads costs
-# next to nothing. The four heads that are left when the other four are removed together still find nearly all senses. The circuit does have another task, however:
-# without it, the loss at masked words rises by 0.19 nats (95 % interval 0.14 to 0.24).
+# Where a word determines it, accuracy falls by 2 points (cue on the right) or does not change measurably (cue on the left). Removing two other heads, or
+# four, costs next to nothing. The circuit does have another task, however: without it, the loss at masked words rises by 0.19 nats (95 % interval 0.14 to 0.24).
 
 # %% [markdown]
 # Exchanging the output of single heads between sentences with exchanged people gives another answer: only one head, in layer 2, matters, and the two heads of the
 # circuit do not. Both results are correct. Probably the circuit marks *the position* of the person who acts. This mark is the same in both sentences, so an exchange
 # changes nothing. The head of layer 2 moves the marked person to the word. It also collects single cue words: removing it costs accuracy everywhere. A patch
-# finds only what *differs* between two runs. (This is one BERT; with another initialisation, other heads may do the work.)
+# finds only what *differs* between two runs.
 
 # %% [markdown]
 # ## 6 · A sparse autoencoder
 #
-# Heads and positions are parts that the architecture provides. What about the vectors in the stream? A model may represent more features than it has
-# dimensions, each as a direction (*superposition*, Elhage et al. 2022). A **sparse autoencoder** (Bricken et al. 2023; Cunningham et al. 2023) tries to find these
-# directions. It writes each vector as a centre plus a few of F learned directions, its **latents**. We call the learned directions latents, and the true
-# properties of the language *features*, because whether they coincide is the question.
+# A model may represent more features than its vectors have dimensions, each as a direction (*superposition*, Elhage et al. 2022). A **sparse autoencoder**
+# (Bricken et al. 2023; Cunningham et al. 2023) tries to find these directions. It writes each vector as a centre plus a few of F learned directions, its
+# **latents**. We call the true properties of the language *features*: whether the two coincide is the question.
 
 # %% nbgrader={"grade": false, "grade_id": "circuits-encode", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode(
@@ -725,9 +723,9 @@ check("circuits.encode", lambda case: encode(**case),
       gradients=["x", "matrix", "bias", "centre"])
 
 # %% [markdown]
-# There are two ways to make the codes sparse: keep the k largest (Gao et al. 2024), or add their sum to the loss, an L1 penalty. With a penalty, a latent could
-# evade it by a small code and a long direction. Each code is therefore multiplied by the length of its direction. (The matrix of the encoder may also be *tied* to
-# the directions, as their transpose. Ours is learned separately.)
+# There are two ways to make the codes sparse: keep the k largest (Gao et al. 2024), or add their sum to the loss, an L1 penalty. A latent could
+# evade a penalty by a small code and a long direction. Each code is therefore multiplied by the length of its direction. The matrix
+# of the encoder may be *tied* to the directions, as their transpose (Cunningham et al. 2023). Ours is separate; part 7 compares the two.
 
 # %% nbgrader={"grade": false, "grade_id": "circuits-sparse_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sparse_loss(
@@ -753,7 +751,8 @@ check("circuits.sparse_loss", lambda case: sparse_loss(**case),
 
 # %% [markdown]
 # We train 256 latents on the vectors of BERT's last layer (D = 96), with k = 8. Besides topic and sense, we know each word's part of speech, its number, and
-# whether it occurs after *that*, in a second clause.
+# whether it occurs after *that*, in a second clause. We also know its **slot**: the list of words from which the sentence frame chose it, such as *gardener,
+# farmer, neighbor, florist*.
 
 # %% tags=["demo"]
 from coursekit import features
@@ -776,7 +775,7 @@ print(
 #
 # ## 7 · Scored against the truth
 #
-# Usually, one looks at the texts on which a latent is most active and gives it a name. Here, we can check the name.
+# Usually, a latent is named after the texts on which it is most active. Here, we can check the name.
 
 # %% nbgrader={"grade": false, "grade_id": "circuits-detection", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def detection(
@@ -803,7 +802,7 @@ on_train = features.codes_of(learned, train_tokens.x, encode)
 best_latents = features.detected(on_train, codes, train_tokens, test_tokens, detection)
 SHOWN = [
     "topic prison", "topic money", "sense cell#prison", "sense bank#river", "number plural",
-    "clause depth 1", "part of speech noun",
+    "clause depth 1", "part of speech noun", "slot gardener/farmer/neighbor/florist",
 ]
 pictures.latents(best_latents.set_index("name").loc[SHOWN], codes, test_tokens.words)
 
@@ -831,7 +830,7 @@ pictures.settings_of_autoencoders(recorded)
 # %% [markdown]
 # For **topics**, the F1 of the autoencoder is more than twice that of principal components or random directions, and close to that of the probe. A topic is
 # present in few sentences and shifts all words of a sentence in the same direction; this is what a sparse code looks for. The autoencoder is also ahead for
-# parts of speech.
+# parts of speech and slots.
 
 # %% [markdown]
 # For the other features, it is not. More than a quarter of all words follow *that*, but no latent covers **clause depth**: even a detector that is always active has a
@@ -839,9 +838,14 @@ pictures.settings_of_autoencoders(recorded)
 # them. Without this baseline, an F1 of 0.84 would look like a discovery. The probe shows that all these features can be read from the vectors.
 
 # %% [markdown]
-# With four times as many latents, features **split**: several latents cover parts of one part of speech. The largest latent for plural nouns is silent on 19 %
-# to 35 % of them (three seeds) while a more specific latent is active. This is called **absorption** (Chanin et al. 2024). With k = 4, the precision for topics is higher and the recall
-# lower. With the L1 penalty, the autoencoder needs about 30 active latents for the reconstruction that it achieves with 8 if it keeps the k largest.
+# Width helps with rare features: from 64 to 512 latents, the F1 for slots nearly doubles, to that of the probe. Common features **split**: with 512 latents, 15
+# of them, on average, cover parts of one part of speech. The largest latent for plural nouns is silent on 19 % to 35 % of them (256 latents, three seeds) while a
+# more specific latent is active, and on 37 % to 49 % with 512. This is called **absorption** (Chanin et al. 2024).
+
+# %% [markdown]
+# A tied encoder leaves more variance unexplained, and its F1 for topics is lower; for other features, we measure no difference. With k = 4, the
+# precision for topics is higher and the recall lower. With the L1 penalty, the autoencoder needs about 30 active latents for the reconstruction that it achieves
+# with 8 if it keeps the k largest.
 
 # %% [markdown]
 # ## 8 · Steering
@@ -944,27 +948,13 @@ display(pd.DataFrame({f"{vector}, strength {strength}": {
 # %% [markdown]
 # The difference of two latents moves the prediction away from the other sense, but not measurably towards the intended one. At strength 2, every vector makes the
 # prediction worse under *both* senses, and words that are impossible here gain 6 to 9 points of probability. A longer vector is not a stronger sense. It
-# probably leads the model to activations that it has never met.
+# probably leads to activations that the model has never met.
 
 # %% [markdown]
 # ## 9 · What such evidence shows
 #
 # Each method shows the effect of a *change* in this model, on these inputs. A removal shows that a component is needed, an exchange shows what differs between
-# two runs, and a latent shows a direction that is useful for reconstruction. Four papers show how far one can go.
-
-# %% [markdown]
-# **Elhage et al. (2021)** write a small attention-only transformer as a sum of paths from input to output. Each head reads from the residual stream and adds to
-# it, so the paths through one and two heads can be read from the weights. With feed-forward layers, the sum is no longer exact.
-#
-# **Wang et al. (2023)** describe a circuit of 26 heads with which GPT-2 small completes "When Mary and John went to the store, John gave a drink to" with
-# *Mary*. They test whether the circuit is sufficient and whether each part is needed, and they report what remains unexplained.
-
-# %% [markdown]
-# **Bricken et al. (2023)** train sparse autoencoders on a transformer with one layer. Annotators find most latents easier to interpret than single neurons. With
-# more latents, one latent splits into several. The true features of English are not known, so interpretability has to stand in for recall.
-#
-# **McGrath et al. (2023)** remove a layer of a language model and observe that later layers partly restore the answer. They call this self-repair the hydra
-# effect. The effect of a removal therefore underestimates what the removed part does.
+# two runs, and a latent shows a direction that is useful for reconstruction.
 
 # %% [markdown]
 # **Question 1 · A head without effect.** A colleague removes each head of a model, one at a time. None of the removals changes the loss by more than 0.01 nats. "So attention hardly matters in this model."
@@ -1104,6 +1094,22 @@ for name, values in in_word_after_1.items():
 # contains hardly more of the difference after layer 1, about a twelfth. The cue and the words next to it carry the rest, which layer 2 collects. The kind of
 # cue is therefore not the whole explanation, because the models also differ in depth, size and language. Moreover, this is a single BERT, and another
 # initialisation may store the sense elsewhere.
+
+# %% [markdown]
+# ## Further: how far such methods go
+#
+# **Elhage et al. (2021)** write a small attention-only transformer as a sum of paths from input to output. Each head reads from the residual stream and adds to
+# it, so the paths through one and two heads can be read from the weights. With feed-forward layers, the sum is no longer exact.
+#
+# **Wang et al. (2023)** describe a circuit of 26 heads with which GPT-2 small completes "When Mary and John went to the store, John gave a drink to" with
+# *Mary*. They test whether the circuit is sufficient and whether each part is needed, and they report what remains unexplained.
+
+# %% [markdown]
+# **Bricken et al. (2023)** train sparse autoencoders on a transformer with one layer. Annotators find most latents easier to interpret than single neurons. With
+# more latents, one latent splits into several. The true features of English are not known, so interpretability has to stand in for recall.
+#
+# **McGrath et al. (2023)** remove a layer of a language model and observe that later layers partly restore the answer. They call this self-repair the hydra
+# effect. The effect of a removal therefore underestimates what the removed part does.
 
 # %% [markdown]
 # ## Summary

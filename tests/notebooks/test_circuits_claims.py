@@ -166,22 +166,21 @@ def test_exchanging_heads_finds_the_one_that_moves_the_person_and_not_the_circui
 
 def values_of(measured, method, kind, column="f1", width=256, k=8):
     rows = measured["recorded"].query("method == @method and kind == @kind")
-    if method == "top-k":
+    if method in ("top-k", "tied"):
         rows = rows.query("width == @width and k == @k")
     return rows.sort_values("seed")[column].to_numpy()
 
 
-def test_the_autoencoder_finds_topics_and_parts_of_speech(measured):
+def test_the_autoencoder_finds_topics_parts_of_speech_and_slots(measured):
     ours = values_of(measured, "top-k", "topic")
     assert len(ours) == 3
     for other in ("principal components", "random directions"):
         rest = values_of(measured, other, "topic")
         mean, half = mean_and_half(ours - 2 * rest)
         assert mean - half > 0, other  # "more than twice"
-        mean, half = mean_and_half(
-            values_of(measured, "top-k", "part of speech") - values_of(measured, other, "part of speech")
-        )
-        assert mean - half > 0, other
+        for kind in ("part of speech", "slot"):
+            mean, half = mean_and_half(values_of(measured, "top-k", kind) - values_of(measured, other, kind))
+            assert mean - half > 0, (other, kind)
     assert 0.75 * values_of(measured, "linear probe", "topic")[0] < ours.mean()  # "close to"
     assert values_of(measured, "linear probe", "topic")[0] == pytest.approx(0.7, abs=0.02)
 
@@ -206,10 +205,39 @@ def test_it_is_not_ahead_for_the_other_features(measured):
         assert ours.max() < probe[0] - 0.1, kind
 
 
+def test_width_helps_with_rare_features(measured):
+    narrow, wide = (values_of(measured, "top-k", "slot", width=width) for width in (64, 512))
+    mean, half = mean_and_half(wide - narrow)
+    assert mean - half > 0 and 1.8 < wide.mean() / narrow.mean() < 2  # "nearly doubles"
+    mean, half = mean_and_half(wide - values_of(measured, "linear probe", "slot"))
+    assert mean - half < 0 < mean + half and abs(mean) < 0.03  # "to that of the probe"
+
+
+def test_a_tied_encoder_reconstructs_less_and_finds_topics_less_well(measured):
+    def difference(kind, column="f1"):
+        return mean_and_half(
+            values_of(measured, "tied", kind, column) - values_of(measured, "top-k", kind, column)
+        )
+
+    mean, half = difference("topic", "unexplained")
+    assert mean - half > 0
+    mean, half = difference("topic")
+    assert mean + half < 0
+    for kind in set(measured["recorded"].kind) - {"topic"}:
+        mean, half = difference(kind)
+        assert mean - half < 0 < mean + half, kind
+
+
 def test_features_split_and_are_absorbed_with_more_latents(measured):
-    few, many = (values_of(measured, "top-k", "part of speech", "parts", width) for width in (64, 256))
-    mean, half = mean_and_half(many - few)
-    assert mean - half > 0 and many.mean() > 5
+    parts = [values_of(measured, "top-k", "part of speech", "parts", width) for width in (64, 256, 512)]
+    for few, many in zip(parts, parts[1:], strict=False):
+        mean, half = mean_and_half(many - few)
+        assert mean - half > 0
+    assert parts[2].mean() == pytest.approx(15, abs=0.5)
+    absorbed = values_of(measured, "top-k", "number", "absorbed", 512)
+    assert (absorbed.min(), absorbed.max()) == pytest.approx((0.37, 0.49), abs=0.006)
+    mean, half = mean_and_half(absorbed - values_of(measured, "top-k", "number", "absorbed"))
+    assert mean - half > 0
     absorbed = values_of(measured, "top-k", "number", "absorbed")
     assert (absorbed.min(), absorbed.max()) == (
         pytest.approx(0.19, abs=0.005),
