@@ -185,7 +185,7 @@ def mutants_caught(assignment: Assignment, key: ExerciseKey) -> Requirement:
     """Each small change of the solution is noticed, or the exercise says why it changes nothing."""
     report = mutants.judge_mutants(assignment, keys={key.name: key})
     problems = tuple(
-        f"{key.name}: nobody notices the change {change}. Add a case that does, or say in `survivors` why it is as right."
+        f"{key.name}: no case detects the change {change}. Add one that does, or explain in `survivors` why it is equally right."
         for _, change in report.unexplained
     )
     return Requirement("mutants caught, or explained", report.total, report.total - len(problems), problems)

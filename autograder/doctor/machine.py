@@ -28,7 +28,7 @@ from autograder.source import read_source
 NEEDED, BETTER = 200 << 20, 2 << 30  # bytes of a disk
 OLDEST = (3, 11)
 EXTENSIONS = ("nbgrader.server_extensions.formgrader", "nbgrader.server_extensions.validate_assignment")
-LIMITS = "see “What the jail protects from” in docs/instructors.md; grade with fewer workers than cores."
+LIMITS = "see “What the jail protects against” in docs/instructors.md; grade with fewer workers than cores."
 
 
 def python() -> Readiness:

@@ -369,7 +369,9 @@ class Language:
                 f"ids are whole numbers of shape [sentences, tokens], not {ids.dtype} {list(ids.shape)}"
             )
         if ids.shape[1] > self.max_length:
-            raise ValueError(f"{ids.shape[1]} tokens a row are too many: max_length is {self.max_length}")
+            raise ValueError(
+                f"{ids.shape[1]} tokens per sequence are too many: max_length is {self.max_length}"
+            )
         if ids.size and (ids.min() < 0 or ids.max() >= len(self.vocabulary)):
             bad = ids[(ids < 0) | (ids >= len(self.vocabulary))][0]
             raise ValueError(f"id {bad} is outside the vocabulary of {len(self.vocabulary)} words")

@@ -34,7 +34,10 @@ def set_in(course, *lines):
     ("line", "said"),
     [
         ("c.Jail.cell_seconds = 0", "c.Jail.cell_seconds = 0; it must be a number above zero"),
-        ("c.Jail.cell_minutes = 1", "sets c.Jail.cell_minutes. There are: cell_seconds"),
+        (
+            "c.Jail.cell_minutes = 1",
+            "sets c.Jail.cell_minutes, which does not exist. The settings are: cell_seconds",
+        ),
     ],
 )
 def test_a_limit_that_is_none_is_a_sentence(small, line, said):

@@ -113,7 +113,9 @@ def test_a_line_that_cannot_be_read_is_told(pattern, message):
 
 def test_a_word_with_a_sense_has_one_everywhere():
     lines = "the {n bat#animal} {v see fear} the {n owl fox}\n the {n owl fox} {v see fear} the {n bat cat}"
-    with pytest.raises(GrammarError, match="'bat' stands with a sense in one line and without in another"):
+    with pytest.raises(
+        GrammarError, match="'bat' occurs with a sense in one line and without one in another"
+    ):
         Language.from_grammar(Grammar({}, {"birds": lines}))
 
 
