@@ -319,7 +319,7 @@ def find_notebooks(root: Path, name: str) -> list[Assignment]:
     found = [one for one in everything if one.name == (name if name in called else min(called, default=""))]
     if not found:
         names = dict.fromkeys(one.name for one in everything)
-        raise CourseError(f"There is no assignment {name!r}. There are: {', '.join(names) or 'none'}.")
+        raise CourseError(f"There is no assignment {name!r}. Available: {', '.join(names) or 'none'}.")
     return found
 
 

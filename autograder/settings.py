@@ -141,7 +141,7 @@ def _require_usual_places(root: Path, config: Config) -> None:
     if os.path.isabs(at) and Path(at).resolve() != root.resolve():
         raise CourseError(
             f"{root / FILE} sets c.CourseDirectory.root = {at!r}; a course's settings belong in its own folder: "
-            "str(Path(__file__).resolve().parent) names it wherever it lies."
+            "str(Path(__file__).resolve().parent) names it wherever it is."
         )
     structure = config.CourseDirectory.get("directory_structure", USUAL_STRUCTURE)
     if structure != USUAL_STRUCTURE:

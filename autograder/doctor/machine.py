@@ -48,7 +48,7 @@ def similarity(root: Path) -> Readiness:
     """Whether answers that are nearly the same can be found: for the report and for grading by hand."""
     if can_compare_texts():
         return Readiness("similarity", Level.GOOD, "scipy and scikit-learn compare answers")
-    said = "scipy and scikit-learn are not installed: the report compares no answers, `written` groups identical ones only."
+    said = "scipy and scikit-learn are not installed: the report does not compare answers, and `written` groups only identical ones."
     return Readiness("similarity", Level.NOTE, said, f"`{install_command('similarity')}`")
 
 

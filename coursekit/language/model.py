@@ -366,7 +366,7 @@ class Language:
         ids = np.asarray(ids)
         if ids.ndim != 2 or not np.issubdtype(ids.dtype, np.integer):
             raise ValueError(
-                f"ids are whole numbers of shape [sentences, tokens], not {ids.dtype} {list(ids.shape)}"
+                f"ids are integers of shape [sentences, tokens], not {ids.dtype} {list(ids.shape)}"
             )
         if ids.shape[1] > self.max_length:
             raise ValueError(

@@ -61,7 +61,7 @@ def test_what_only_demonstrations_import_is_not_imported_ahead():
 
 def test_an_edit_fits_in_one_place(small):
     exercise = small.assignment.exercises["steps.total"]
-    with pytest.raises(EditDoesNotApply, match="stands 2 times"):
+    with pytest.raises(EditDoesNotApply, match="occurs 2 times"):
         edited("x + x", exercise, Mistake("a", "b", "x", "y"))
     assert edited("x + 1", exercise, Mistake("a", "b", "x", "y")) == "y + 1"
 

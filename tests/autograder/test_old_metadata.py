@@ -99,7 +99,11 @@ def test_the_command_for_a_script_goes_by_a_notebook(tmp_path):
     [
         ({"solution": True}, TEST, "the cell that begins '### BEGIN SOLUTION' has no id"),
         (V3 | ANSWER | {"grade_id": ""}, V3 | TEST, "has no id"),
-        (ANSWER, TEST | {"grade_id": "Question 1"}, "the cell Question 1 has an id with other characters"),
+        (
+            ANSWER,
+            TEST | {"grade_id": "Question 1"},
+            "the cell Question 1 has an id with characters other than",
+        ),
         (V3 | ANSWER, V3 | TEST | {"points": "2"}, "the cell t0 has the points '2', which are text"),
         (ANSWER, TEST | {"points": "two"}, "the cell t0 has the points 'two', which are not a number"),
         (V3 | ANSWER, V3 | {"grade": True, "grade_id": "t0"}, "the cell t0 has no points"),

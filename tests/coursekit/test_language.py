@@ -464,7 +464,7 @@ def test_ids_that_are_no_sentences_are_refused(language):
         language.log_loss_next(good[:, 1:])
     with pytest.raises(ValueError, match="shape \\[sentences, tokens\\]"):
         language.next_word(good[0])
-    with pytest.raises(ValueError, match="whole numbers"):
+    with pytest.raises(ValueError, match="integers"):
         language.next_word(good.astype(float))
     with pytest.raises(ValueError, match="are too many"):
         language.encode(["the"] * 40)

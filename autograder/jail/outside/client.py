@@ -365,7 +365,7 @@ def _report(control: socket.socket) -> dict[str, Any] | None:
     if isinstance(report, dict) and list(report) == ["alive"]:
         return None
     if not _is_report(report):
-        raise ServerDied(f"The grading server said {message[:80]!r}, which is no report.")
+        raise ServerDied(f"The grading server said {message[:80]!r}, which is not a report.")
     return report
 
 
