@@ -133,8 +133,8 @@ class AutoTests(InstantiateTests):
             if isinstance(sections, dict) and isinstance(sections.get(name), dict):
                 return name
         raise CourseError(
-            f"{templates} has no section {other or KERNEL} known to nbgrader, which would say how tests in "
-            f"{'its language' if other else 'Python'} are made."
+            f"{templates} has no section {other or KERNEL} known to nbgrader: without it, tests in "
+            f"{'its language' if other else 'Python'} cannot be generated."
         )
 
     def preprocess_cell(

@@ -191,6 +191,6 @@ def card(name: str, about: dict[str, Any], parameters: int) -> str:
         f"# novels_{name}\n\n{TITLES[name]}. {parameters:,} parameters, in float16.\n\nMade by `python -m coursekit.pretrain "
         f"novels-{name} --corpus FOLDER --record data`: {about['steps']:,} steps of one seed ({about['seed']}), "
         f"{about['minutes']:.0f} CPU minutes, on the novels of [data/novels](../novels/README.md), which also says what such a model "
-        "learns from them besides words. All figures are for authors not seen in training, next to those of models that only "
-        f"count; README.md says how they are measured.{about.get('note', '')}\n\n{curve}| figure | value |\n|---|---|\n{rows}\n"
+        "learns from them besides words. All figures are for authors not seen in training, next to those of count-based "
+        f"models; README.md says how they are measured.{about.get('note', '')}\n\n{curve}| figure | value |\n|---|---|\n{rows}\n"
     )
