@@ -93,8 +93,8 @@ class AutoTests(InstantiateTests):
             if path.is_file():
                 return path
         raise CourseError(
-            f"there are {self.autotest_delimiter} lines, and no {self.autotest_filename} beside the source or in the course "
-            f"folder, which defines how they become tests: start from a copy of nbgrader's own, {EXAMPLE}."
+            f"there are {self.autotest_delimiter} lines, but no {self.autotest_filename} next to the source or in the course "
+            f"folder to define how they become tests: start from a copy of nbgrader's own, {EXAMPLE}."
         )
 
     def _digest(self, nb: NotebookNode, folder: Path, templates: Path) -> str:
@@ -133,8 +133,8 @@ class AutoTests(InstantiateTests):
             if isinstance(sections, dict) and isinstance(sections.get(name), dict):
                 return name
         raise CourseError(
-            f"{templates} has no section {other or KERNEL} that nbgrader knows, which says how tests in "
-            f"{'its language' if other else 'Python'} are made."
+            f"{templates} has no section {other or KERNEL} known to nbgrader: without it, tests in "
+            f"{'its language' if other else 'Python'} cannot be generated."
         )
 
     def preprocess_cell(

@@ -150,7 +150,7 @@ class Assignment:
         size = sum(path.stat().st_size for path in files.values())
         if size > MOST_HANDED_OUT:
             raise CourseError(
-                f"The files beside {self.release} have {size >> 20} MB; at most {MOST_HANDED_OUT >> 20} MB go into a "
+                f"The files next to {self.release} come to {size >> 20} MB; at most {MOST_HANDED_OUT >> 20} MB go into a "
                 "jail. Put large ones into a folder of the course that c.Autograder.readable names."
             )
         return files
@@ -214,9 +214,9 @@ class Assignment:
         if unknown:
             raise CourseError(
                 f"{path}: nothing judges the graded code cell{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}. "
-                f"The check of the exercise topic.name has the grade id topic-name-check and stands in "
-                f"{self.exercises_file.relative_to(self.root)}. A test cell of nbgrader's kind has another id, and "
-                "calls no check."
+                f"The check of the exercise topic.name has the grade id topic-name-check and is described in "
+                f"{self.exercises_file.relative_to(self.root)}. A test cell of nbgrader's kind has another id and "
+                "does not call check."
             )
 
     def test_cells(self, notebook: NotebookNode) -> list[NotebookNode]:
@@ -319,7 +319,7 @@ def find_notebooks(root: Path, name: str) -> list[Assignment]:
     found = [one for one in everything if one.name == (name if name in called else min(called, default=""))]
     if not found:
         names = dict.fromkeys(one.name for one in everything)
-        raise CourseError(f"There is no assignment {name!r}. There are: {', '.join(names) or 'none'}.")
+        raise CourseError(f"There is no assignment {name!r}. Available: {', '.join(names) or 'none'}.")
     return found
 
 

@@ -169,7 +169,7 @@ def replaced(source: str, old: str, new: str, about: str) -> str:
     """The cell with `new` in place of `old`, which must occur in it exactly once. Raises EditDoesNotApply."""
     if source.count(old) != 1:
         raise EditDoesNotApply(
-            f"{about}: {old!r} stands {source.count(old)} times in the cell that it edits; "
-            "it must stand there exactly once."
+            f"{about}: {old!r} occurs {source.count(old)} times in the cell that it edits; "
+            "it must occur there exactly once."
         )
     return source.replace(old, new)

@@ -131,7 +131,7 @@ class Generate(GenerateAssignment):
         releases = [notebook.release for notebook in notebooks]
         if all(release.exists() for release in releases) and not self.force:
             there = " and ".join(map(str, releases))
-            self.log.info("%s %s there already: --force makes it again.", there, _is_or_are(releases))
+            self.log.info("%s %s there already: --force creates it again.", there, _is_or_are(releases))
             return
         try:
             old_points = self._generate(root, notebooks)
@@ -244,8 +244,8 @@ class Grade(Autograde):
             except Exception as error:
                 logging.getLogger(__name__).exception("%s was not graded.", student)
                 self._tell(
-                    f"{student} was not graded, by a fault of the autograder: {type(error).__name__}: {error}\n"
-                    "The graded notebook of before was put back. The terminal of JupyterLab, or its log, has the "
+                    f"{student} was not graded because of a fault in the autograder: {type(error).__name__}: {error}\n"
+                    "The notebook graded earlier was restored. The terminal of JupyterLab, or its log, has the "
                     "traceback: send it to the course's authors."
                 )
                 failed += 1
@@ -274,7 +274,7 @@ class Grade(Autograde):
         if not self.init_destination(name, student):
             return
         for path in left_out:
-            self.log.warning("%s is not copied: it is no regular file, or too large.", ascii(path))
+            self.log.warning("%s is not copied: it is not a regular file, or is too large.", ascii(path))
         for meant in self._meant:
             register(meant)
         self.graded = []

@@ -74,11 +74,11 @@ def _faults(notebook: NotebookNode) -> Iterator[str]:
         if not name:
             yield f"{called} has no id (grade_id)"
         elif not isinstance(name, str) or not ID.fullmatch(name):
-            yield f"{called} has an id with other characters than letters, digits, - and _"
+            yield f"{called} has an id with characters other than letters, digits, - and _"
         if (of_cell.get("grade") or of_cell.get("task")) and (problem := _points_at_fault(cell)):
             yield f"{called} {problem}"
         if not isinstance(of_cell.get("schema_version", 0), int):
-            yield f"{called} has the schema_version {of_cell.schema_version!r}, which is no number"
+            yield f"{called} has the schema_version {of_cell.schema_version!r}, which is not a number"
 
 
 def _points_at_fault(cell: NotebookNode) -> str:
@@ -93,9 +93,9 @@ def _points_at_fault(cell: NotebookNode) -> str:
         try:
             float(points)
         except (TypeError, ValueError):
-            return f"has the points {points!r}, which are no number"
+            return f"has the points {points!r}, which are not a number"
         return ""
-    return f"has the points {points!r}, which are a text: write a number, without quotation marks"
+    return f"has the points {points!r}, which are text: write a number, without quotation marks"
 
 
 def _left_after_update(notebook: NotebookNode) -> str:

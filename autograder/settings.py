@@ -116,7 +116,9 @@ def _course_settings(root: Path, changed: int) -> CourseSettings:
     for name, value in config_values.items():
         if name not in defaults or name in OF_NBGRADER:
             allowed = ", ".join(sorted(set(defaults) - set(OF_NBGRADER)))
-            raise CourseError(f"{FILE} sets c.Autograder.{name}. There are: {allowed}.")
+            raise CourseError(
+                f"{FILE} sets c.Autograder.{name}, which does not exist. The settings are: {allowed}."
+            )
         kind = list if isinstance(defaults[name], tuple) else type(defaults[name])
         if not isinstance(value, kind):
             raise CourseError(f"{FILE} sets c.Autograder.{name} = {value!r}; it must be a {kind.__name__}.")
@@ -139,7 +141,7 @@ def _require_usual_places(root: Path, config: Config) -> None:
     if os.path.isabs(at) and Path(at).resolve() != root.resolve():
         raise CourseError(
             f"{root / FILE} sets c.CourseDirectory.root = {at!r}; a course's settings belong in its own folder: "
-            "str(Path(__file__).resolve().parent) names it wherever it lies."
+            "str(Path(__file__).resolve().parent) names it wherever it is."
         )
     structure = config.CourseDirectory.get("directory_structure", USUAL_STRUCTURE)
     if structure != USUAL_STRUCTURE:
@@ -170,7 +172,9 @@ def limits(root: Path) -> Limits:
     allowed = {limit.name for limit in fields(Limits)}
     for name, value in config_values.items():
         if name not in allowed:
-            raise CourseError(f"{FILE} sets c.Jail.{name}. There are: {', '.join(sorted(allowed))}.")
+            raise CourseError(
+                f"{FILE} sets c.Jail.{name}, which does not exist. The settings are: {', '.join(sorted(allowed))}."
+            )
         if not isinstance(value, int | float) or value <= 0:
             raise CourseError(f"{FILE} sets c.Jail.{name} = {value!r}; it must be a number above zero.")
     return Limits(**config_values)

@@ -147,7 +147,7 @@ def keep(*things: Any) -> None:
     except OSError as error:
         print(f"{names}: not kept, {path()} cannot be written ({error.strerror}).")
     except UnicodeDecodeError:
-        print(f"{names}: not kept, {path()} is no text in UTF-8. Move it away and keep them again.")
+        print(f"{names}: not kept, {path()} is not UTF-8 text. Move it away and keep them again.")
     else:
         print(f"Kept in {path().absolute()}: {names}.")
 
@@ -177,7 +177,9 @@ def source_of(thing: Any) -> str:
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == thing.__name__:
             first = min(part.lineno for part in (node, *node.decorator_list))
             return "\n".join(text.splitlines()[first - 1 : node.end_lineno])
-    raise ValueError(f"{thing.__name__} stands in no cell: run the cell that defines it, then keep it.")
+    raise ValueError(
+        f"{thing.__name__} is not defined in any cell: run the cell that defines it, then keep it."
+    )
 
 
 # ------------------------------------------------------------------------------------------------- what it holds
@@ -262,7 +264,7 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
         ) from None
     if not isinstance(module, nn.Module):
         raise TypeError(
-            f"{cls.__name__}(…) gives a {type(module).__name__}, no nn.Module: is `nn.Module` in its brackets?"
+            f"{cls.__name__}(…) gives a {type(module).__name__}, not an nn.Module: does its class inherit from `nn.Module`?"
         )
     weights = weights_of(case)
     parameters, buffers = dict(module.named_parameters(remove_duplicate=False)), dict(module.named_buffers())
@@ -279,7 +281,7 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
     more = {name: value.shape for name, value in parameters.items() if id(value) not in loaded}
     if missing and sorted(missing.values()) == sorted(more.values()):
         raise AttributeError(
-            f"the parameters have other names than the docstring asks for. Missing: {_quoted(missing)}. The module has "
+            f"the parameters do not have the names that the docstring asks for. Missing: {_quoted(missing)}. The module has "
             f"{_quoted(more)} instead. Rename its layers."
         )
     others = {id(value): value.numel() for value in parameters.values() if id(value) not in loaded}

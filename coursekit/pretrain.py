@@ -299,7 +299,7 @@ def main() -> None:
     for name, seed in wanted:
         with alone(checkpoint(arguments.to, name, seed)) as mine:
             if not mine:
-                print(f"{name}, seed {seed}: another process has it", flush=True)
+                print(f"{name}, seed {seed}: another process is training it", flush=True)
                 continue
             said = 0.0
             for progress in train(name, seed, recipes[name], language, arguments.to, arguments.minutes):

@@ -126,14 +126,14 @@ def _key_there(assignment: Assignment) -> Mapping[str, answer_key.ExerciseKey]:
 def stale(server: Server, assignment: Assignment) -> Iterator[str]:
     """What `build` would change, in one sentence each."""
     if not assignment.release.exists() or release_bytes(assignment) != assignment.release.read_bytes():
-        yield f"{assignment.release.relative_to(assignment.root)} is not what its source gives"
+        yield f"{assignment.release.relative_to(assignment.root)} differs from what its source generates"
     if not assignment.exercises:
         return
     if not assignment.key.exists():
         yield f"{assignment.key.relative_to(assignment.root)} is missing"
         return
     if (assignment.lent.read_bytes() if assignment.lent.exists() else None) != lent_bytes(assignment):
-        yield f"{assignment.lent.relative_to(assignment.root)} is not what its source and c.Autograder.lend give"
+        yield f"{assignment.lent.relative_to(assignment.root)} differs from what its source and c.Autograder.lend generate"
     yield from _key_differences(_public_keys(server, assignment), _key_there(assignment), assignment)
 
 
@@ -144,7 +144,7 @@ def _key_differences(
 ) -> Iterator[str]:
     path = assignment.key.relative_to(assignment.root)
     if set(made) != set(committed):
-        yield f"{path} holds {sorted(committed)}, the source {sorted(made)}"
+        yield f"{path} contains {sorted(committed)}, the source {sorted(made)}"
         return
     for name, key in made.items():
         if change := _change(key, committed[name]):

@@ -142,7 +142,7 @@ def _kinds(
     last = list(exercises.values())[-1]
     yield "everything right", _file(answers.perfect())
     yield "nothing answered", _file(release)
-    yield "a file that broke on its way", _file(answers.perfect())[:3000]
+    yield "a file damaged in transit", _file(answers.perfect())[:3000]
     if hostile:
         attack = _changed(answers.perfect(), {})
         attack.cells.insert(1, new_code_cell(HOSTILE.format(course=str(assignment.root))))
@@ -151,7 +151,7 @@ def _kinds(
     waits = re.sub(
         r"### BEGIN SOLUTION.*### END SOLUTION", "while True: pass", solutions[last.name], flags=re.DOTALL
     )
-    yield "never comes back in one exercise", _file(_changed(answers.perfect(), {last.solution_id: waits}))
+    yield "never returns in one exercise", _file(_changed(answers.perfect(), {last.solution_id: waits}))
     for name, sources in list(wrong.items())[:2]:  # the first mistake of the first two is the class's
         for _ in range(2):
             yield (

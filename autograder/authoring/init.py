@@ -26,7 +26,9 @@ def begin_course(folder: Path) -> list[Path]:
         )
     course = {folder / path: text.replace("COURSE_ID", _course_id(folder)) for path, text in _template()}
     if taken := [str(path.relative_to(folder)) for path in course if os.path.lexists(path)]:
-        raise CourseError(f"{folder} holds {', '.join(taken)} already: create the course in an empty folder.")
+        raise CourseError(
+            f"{folder} already contains {', '.join(taken)}: create the course in an empty folder."
+        )
     for path, text in course.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

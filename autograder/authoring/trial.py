@@ -33,9 +33,9 @@ KINDS = {
     "mistake": "mistakes never pass",
     "lazy": "lazy answers never pass",
     "alternative": "right answers always pass",
-    "rounding": "the last bit of an input decides nothing",
-    "credit": "a share of the points is never luck",
-    "generic": "mistakes that nobody listed are noticed on every draw",
+    "rounding": "verdicts never depend on the last bit of an input",
+    "credit": "partial credit is never luck",
+    "generic": "mistakes that nobody listed are detected on every draw",
 }
 
 
@@ -79,7 +79,7 @@ def find_exercises(root: Path, names: Sequence[str]) -> list[tuple[Assignment, s
         if name not in homes:
             topic = name.partition(".")[0]
             near = [other for other in homes if other.partition(".")[0] == topic] or list(homes)
-            raise CourseError(f"There is no exercise {name!r}. There are: {', '.join(near) or 'none'}.")
+            raise CourseError(f"There is no exercise {name!r}. Available: {', '.join(near) or 'none'}.")
     return [(homes[name], name) for name in names]
 
 
@@ -145,7 +145,7 @@ def incomplete(exercise: Exercise) -> Iterator[str]:
         if len(set(texts)) < len(texts):
             yield f"Two {what} have the same hint."
     if len(exercise.hints) != 4:
-        yield f"{len(exercise.hints)} hints: a question, the shapes, pseudocode and a near miss are asked for."
+        yield f"{len(exercise.hints)} hints: a question, the shapes, pseudocode and a near miss are required."
 
 
 def _completeness(exercise: Exercise) -> Requirement:
@@ -185,7 +185,7 @@ def mutants_caught(assignment: Assignment, key: ExerciseKey) -> Requirement:
     """Each small change of the solution is noticed, or the exercise says why it changes nothing."""
     report = mutants.judge_mutants(assignment, keys={key.name: key})
     problems = tuple(
-        f"{key.name}: nobody notices the change {change}. Add a case that does, or say in `survivors` why it is as right."
+        f"{key.name}: no case detects the change {change}. Add one that does, or explain in `survivors` why it is equally right."
         for _, change in report.unexplained
     )
     return Requirement("mutants caught, or explained", report.total, report.total - len(problems), problems)

@@ -81,7 +81,7 @@ def file_of(name: str) -> Path:
         exercises |= keys
     close = [other for other in exercises if other.split(".")[0] == topic] or list(exercises)
     raise NoSuchExercise(
-        f"There is no exercise named {name!r}.{_suggested(name, exercises)} There are: {', '.join(sorted(close))}."
+        f"There is no exercise named {name!r}.{_suggested(name, exercises)} Available: {', '.join(sorted(close))}."
     )
 
 
@@ -96,7 +96,7 @@ def meant_by(name: str) -> str:
         if len(same) == 1:
             return same[0]
         if same:
-            raise NoSuchExercise(f"Which {name!r} is meant? There are: {', '.join(same)}.")
+            raise NoSuchExercise(f"Which {name!r} is meant? Available: {', '.join(same)}.")
     return name
 
 

@@ -230,9 +230,9 @@ def _types(answer: Answer, want: Answer, rule: Rule) -> Iterator[str]:
             continue  # it was not accepted
         kinds = got.dtype.kind + expected.dtype.kind
         if expected.dtype.kind == "b":
-            yield f"{label(part)}numbers ({got.dtype}) were accepted in place of True and False; `~`, `&` and masked_fill want `.bool()`"
+            yield f"{label(part)}numbers ({got.dtype}) were accepted in place of True and False; `~`, `&` and masked_fill need `.bool()`"
         elif kinds[0] == "f" and kinds[1] in "iu":
-            yield f"{label(part)}numbers of type {got.dtype} were accepted in place of whole ones; an index wants `.long()`"
+            yield f"{label(part)}numbers of type {got.dtype} were accepted in place of integers; an index needs `.long()`"
         elif kinds[0] in "biu" and kinds[1] == "f":
             yield f"{label(part)}numbers of type {got.dtype} were accepted in place of {expected.dtype}; a product with float numbers needs `.float()`"
         elif got.dtype == np.float64 and expected.dtype == np.float32 and not answer.notes:

@@ -85,7 +85,7 @@ def progress(notebook: str | None = None) -> Overviews:
     wanted = this_notebook() if notebook is None else notebook
     chosen = [name for name in keys if wanted and (name == wanted or name.partition("_")[0] == wanted)]
     if notebook is not None and not chosen:
-        raise ValueError(f"There is no notebook {notebook!r}. There are: {', '.join(keys)}.")
+        raise ValueError(f"There is no notebook {notebook!r}. Available: {', '.join(keys)}.")
     record = journal.read()
     unanswered = {name: UNANSWERED for name, passed in record["checks"].items() if passed is None}
     lent = {name: LENT for name in record["lent"] if record["checks"].get(name) is None}

@@ -91,8 +91,8 @@ def _denied(path: Path) -> str:
     if owner == user:
         return f"{path} may not be read or written. Change its permissions: `chmod -R u+rwX {holder}`."
     return (
-        f"{path} may not be read or written: {holder} belongs to {owner}, and you are {user}. If a command was run with sudo, give "
-        f"back what it made: `sudo chown -R {user} {holder}`."
+        f"{path} may not be read or written: {holder} belongs to {owner}, and you are {user}. If a command was run with sudo, change "
+        f"the owner of its files: `sudo chown -R {user} {holder}`."
     )
 
 

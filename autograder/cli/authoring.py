@@ -71,7 +71,7 @@ def build(
             builder.build_start_page(root)
         elif builder.StartPage(root).stale:
             complaints.append(
-                f"{builder.StartPage(root).release.relative_to(root)} is not what its source gives"
+                f"{builder.StartPage(root).release.relative_to(root)} differs from what its source generates"
             )
         progress.advance(task)
     for complaint in complaints:
@@ -143,7 +143,7 @@ def rates(
     workers: Workers = None,
     json_file: Json = None,
 ) -> None:
-    """Count the seeds on which each known answer is judged right: there must be none for mistakes, and right answers need all.
+    """Count the seeds on which each known answer is judged right: a mistake must pass on none of them, a right answer on all.
 
     "rounding" tests whether a verdict changes when the last bit of an input does, as it may on another processor.
     "generic" stands for small changes of the solution that nobody listed, such as a missing keyword argument or a loop that

@@ -20,7 +20,7 @@ def init(
     """Create a course in an empty folder, with settings and one assignment that can be built and graded."""
     for path in begin_course(folder):
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
-    console.print("Next, in that folder: `autograder build`; its README.md says how to go on.")
+    console.print("Next, in that folder: `autograder build`; its README.md says how to continue.")
 
 
 def demo(
@@ -33,8 +33,8 @@ def demo(
 ) -> None:
     """Grade a made-up class of twenty, with report and feedback, to see what the tool does.
 
-    Some students answer correctly and some make known mistakes; some hand in late, not at all, a broken file or an attack.
-    Their work is collected as a Moodle download, graded in the jail and packed for Moodle, all in a copy of this course.
+    Some students answer correctly and some make known mistakes; some hand in late or not at all, and some hand in a
+    broken file or an attack. Their work is collected as a Moodle download, graded in the jail and packed for Moodle, all in a copy of this course.
     """
     from autograder.authoring.demo import run_demo  # start-up: nbgrader
 
@@ -61,8 +61,8 @@ def demo(
 def doctor(isolation: Jail = Isolation.BWRAP) -> None:
     """Check whether grading works on this machine, and say what to do if it does not.
 
-    ✓ means that all is well, ! that something is missing without which grading still works, ✗ that grading does not work;
-    then the exit status is 1. The check sets up the real jail and runs a notebook in it.
+    ✓ means that all is well, ! that something is missing but grading still works, ✗ that grading does not work; in that
+    case the exit status is 1. The check sets up the real jail and runs a notebook in it.
     """
     from autograder.doctor import Level, examine  # start-up: the jail
 

@@ -65,8 +65,8 @@ def collect(
     - Canvas: the assignment's Download Submissions.
     - Blackboard: the column's Assignment File Download.
     - ILIAS: the exercise's Submissions and Grades, Download All Submissions.
-    - Anything else: STUDENT/NOTEBOOK.ipynb, in a folder or an archive, where STUDENT is the student's id. These may lie inside a
-      folder with the name of FILE, of the course, of an assignment, or submitted; name any other with --inside FOLDER.
+    - Anything else: STUDENT/NOTEBOOK.ipynb, in a folder or an archive, where STUDENT is the student's id. These may be inside a
+      folder named after FILE, the course or an assignment, or called submitted; name any other with --inside FOLDER.
 
     Students are identified by their names in nbgrader's gradebook or by TABLE.csv, in any language. Every file that can be
     read as a notebook is accepted, whatever its name. If a student has several notebooks, one with answers is preferred to
@@ -158,7 +158,7 @@ def export(
 
     - canvas, for its page Grades, Import: students are found by the column ID (nbgrader's lms_user_id), or else
       by SIS Login ID (nbgrader's student id). The assignment is found by its title, as in "Attention (1234)" in
-      Canvas' own export; another title makes a new assignment.
+      Canvas' own export; with any other title Canvas creates a new assignment.
     - moodle, for its page Grades, Import, CSV file: map from "ID number" (nbgrader's student id) to the ID number
       or the user name, or from "Email address". Map the column to a grade item with the same maximum.
     - blackboard, for its page Work Offline, Upload Grades: students are found by the user name (nbgrader's student id), the
@@ -166,7 +166,7 @@ def export(
     - csv: everybody in the gradebook, with nbgrader's own columns.
 
     Files for Canvas, Moodle and Blackboard leave out students who handed in nothing or whose answers still have to be graded by
-    hand. A text that begins like a formula (= + - @) gets an apostrophe in front.
+    hand. A text that begins like a formula (= + - @) is preceded by an apostrophe.
     """
     from autograder.gradebook.collect import read_owners  # start-up: sqlalchemy
     from autograder.gradebook.export import EXPORTERS
@@ -201,7 +201,7 @@ def export(
     if exporter.marked:
         console.print(
             Text(
-                f"Got an apostrophe in front, so the other system will not find them: {', '.join(exporter.marked)}."
+                f"Written with an apostrophe in front, so the other system will not find them: {', '.join(exporter.marked)}."
             )
         )
 

@@ -62,7 +62,7 @@ def gradebook(root: Path) -> Readiness:
     path = Path(url.removeprefix(SQLITE))
     if url.startswith(SQLITE) and not path.exists():
         remedy = "`autograder students students.csv` before collecting, so that names are known."
-        return Readiness("gradebook", Level.NOTE, f"none yet ({path}): the first run makes it.", remedy)
+        return Readiness("gradebook", Level.NOTE, f"none yet ({path}): the first run creates it.", remedy)
     with open_gradebook(root) as opened:
         students = len(opened.students)
     if url.startswith(SQLITE) and not os.access(path, os.W_OK):

@@ -28,7 +28,7 @@ from autograder.source import read_source
 NEEDED, BETTER = 200 << 20, 2 << 30  # bytes of a disk
 OLDEST = (3, 11)
 EXTENSIONS = ("nbgrader.server_extensions.formgrader", "nbgrader.server_extensions.validate_assignment")
-LIMITS = "see “What the jail protects from” in docs/instructors.md; grade with fewer workers than cores."
+LIMITS = "see “What the jail protects against” in docs/instructors.md; grade with fewer workers than cores."
 
 
 def python() -> Readiness:
@@ -48,7 +48,7 @@ def similarity(root: Path) -> Readiness:
     """Whether answers that are nearly the same can be found: for the report and for grading by hand."""
     if can_compare_texts():
         return Readiness("similarity", Level.GOOD, "scipy and scikit-learn compare answers")
-    said = "scipy and scikit-learn are not installed: the report compares no answers, `written` groups identical ones only."
+    said = "scipy and scikit-learn are not installed: the report does not compare answers, and `written` groups only identical ones."
     return Readiness("similarity", Level.NOTE, said, f"`{install_command('similarity')}`")
 
 

@@ -123,7 +123,7 @@ def collect(
         layout = decide(paths, notebooks.assignments, people.names, called, containers, confirmed)
         if unseen := sorted(confirmed - {name for path in layout.around for name in path}):
             raise CourseError(
-                f"--inside {unseen[0]}: {source.name} has no folder of this name around the folders of the students."
+                f"--inside {unseen[0]}: {source.name} has no folder of this name that contains the students' folders."
             )
         owned = _owned(files, layout, done)
         done.layout = layout.system if owned else ""

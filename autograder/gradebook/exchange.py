@@ -29,7 +29,7 @@ class Inbound:
         if not (root and directory.course_id and self.folder.is_dir()):
             raise CourseError(
                 f"There is no exchange in {self.folder}: c.Exchange.root and c.CourseDirectory.course_id in nbgrader_config.py say "
-                f"where it is, and `nbgrader release_assignment {assignment.argument}` makes it."
+                f"where it is, and `nbgrader release_assignment {assignment.argument}` creates it."
             )
         self._collected: frozenset[str] = frozenset()
         self._last: frozenset[str] = frozenset()

@@ -34,9 +34,9 @@ SQLITE = "sqlite:///"
 REMEDIES = {
     "locked": "Another program is writing to it: try again when that program has finished. An interrupted run continues where it stopped.",
     "full": "Free some disk space and run the command again: it continues where it stopped.",
-    "malformed": "It is damaged and was left as it is: put your last copy of it in its place.",
-    "readonly": "It is not writable: if a command was run with sudo, give the file back with `sudo chown`.",
-    "not a database": "It is damaged and was left as it is: put your last copy of it in its place.",
+    "malformed": "It is damaged and was left as it is: replace it with your last backup.",
+    "readonly": "It is not writable: if a command was run with sudo, make the file yours again with `sudo chown`.",
+    "not a database": "It is damaged and was left as it is: replace it with your last backup.",
 }
 
 

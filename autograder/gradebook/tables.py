@@ -56,7 +56,7 @@ def read_rows(
     """
     try:
         if path.stat().st_size > LONGEST_TABLE:
-            raise CourseError(f"{path} has more than {LONGEST_TABLE >> 20} MB.")
+            raise CourseError(f"{path} is larger than {LONGEST_TABLE >> 20} MB.")
         blob = path.read_bytes()
     except OSError as error:
         raise CourseError(f"{path} cannot be read ({error.strerror}).") from None

@@ -181,7 +181,7 @@ def _time_column(table: Table, places: Collection[int]) -> _Times:
         about = f"Only its position suggests that this column contains the times of the hand-ins{beside}. If it is not: {remedy}"
     if certain:
         return _Times(best[0], about)
-    return _Times(unread=f"any of {_named(table, best)} may be the times of the hand-ins. {remedy}")
+    return _Times(unread=f"any of {_named(table, best)} may contain the times of the hand-ins. {remedy}")
 
 
 def _is_of_hand_ins(heading: str) -> int:

@@ -136,9 +136,9 @@ class Dependants:
             reason = f"Right with the solution's {_names(lent)} in place of yours."
             if lent <= self._noted:
                 reason += (
-                    " Yours is right as well, but returns another type, which this function cannot use."
+                    " Yours is right as well, but returns a different type, which this function cannot use."
                     if len(lent) == 1
-                    else " Yours are right as well, but return other types, which this function cannot use."
+                    else " Yours are right as well, but return different types, which this function cannot use."
                 )
             return automatic(self._cells[verdict.grade_id], Status.PASSED, reason)
         mistake, lent = self._credited.get(exercise.name, (None, frozenset()))

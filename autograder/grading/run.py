@@ -142,7 +142,7 @@ def make_engine(
         )
         pool.warm_up()
     else:
-        tell("None to be run: what was graded before has not changed.")
+        tell("Nothing to be run: what was graded before has not changed.")
     from autograder.grading.engine import Engine  # start-up: servers start meanwhile
 
     engine = Engine(assignment, store, options.isolation, pool, options.fresh)

@@ -170,7 +170,7 @@ class ClusterPool:
             differs = worker.difference(dict(self.settings.versions), dict(installed))
             if differs:
                 raise CourseError(
-                    f"The worker {address} has another installation ({differs}): {worker.REMEDY}"
+                    f"The worker {address} has a different installation ({differs}): {worker.REMEDY}"
                 )
 
     def _end(self, client: Client) -> None:

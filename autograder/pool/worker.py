@@ -106,7 +106,7 @@ class _CurrentRun:
         differs = difference(dict(settings.versions), dict(versions(settings)))
         if differs:
             raise CourseError(
-                f"The worker on {platform.node()} has another installation ({differs}): {REMEDY}"
+                f"The worker on {platform.node()} has a different installation ({differs}): {REMEDY}"
             )
         if self.servers is not None:
             self.servers.close()

@@ -113,7 +113,9 @@ def _what_it_is(blob: bytes) -> str:
     """In words, of a file that is something else than a notebook by its first bytes or by a conflict's marks; else ""."""
     if not blob.strip(b"\0 \t\r\n"):
         return (
-            "is empty" if not blob.strip() else "holds nothing but zeros: its upload or its disk has failed"
+            "is empty"
+            if not blob.strip()
+            else "contains nothing but zeros: the upload or the disk has failed"
         )
     head = blob[:2000].lstrip().lower()
     if head.startswith((b"<!doctype html", b"<html")):
@@ -127,7 +129,7 @@ def _what_it_is(blob: bytes) -> str:
             return f"is {kind} with the name of a notebook"
     if b"<<<<<<< " in blob and re.search(rb"^<{7} ", blob, re.MULTILINE):
         return (
-            "holds a merge conflict of git (lines that begin with “<<<<<<<”): resolve it, open the notebook in "
+            "contains a git merge conflict (lines that begin with “<<<<<<<”): resolve it, open the notebook in "
             "JupyterLab and save it"
         )
     return ""

@@ -244,7 +244,7 @@ def _reader(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Read:
 
 def _bounded(blob: bytes, limit: int, beginning: bool) -> bytes:
     if len(blob) > limit and not beginning:
-        raise Unreadable(f"it has more than {limit >> 20} MB.")
+        raise Unreadable(f"it is larger than {limit >> 20} MB.")
     return blob[:limit]
 
 

@@ -157,7 +157,7 @@ class Layout:
         if len(parts) < 2 or self.knows(parts[0]) or not parts[0].isprintable():
             return ""
         return (
-            f" If {parts[0]}/ is nobody's and holds the folders of several students, add "
+            f" If {parts[0]}/ belongs to no student but contains the folders of several, add "
             f"--inside {shlex.quote(parts[0])}."
         )
 

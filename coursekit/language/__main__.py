@@ -56,7 +56,7 @@ def _inventory(language: Language) -> list[str]:
     return [
         f"topics {len(language.topics)}, rules {len(tables.topic_of)}, templates {len(tables.prior)}, "
         f"slots {len(tables.sizes)}",
-        f"words {len(language.vocabulary)}, with special tokens; at most {language.max_length} tokens a row",
+        f"words {len(language.vocabulary)}, with special tokens; at most {language.max_length} tokens per sequence",
         f"distinct sentences: about {_distinct_sentences(language):,.0f}",
         f"ambiguous words {len(language.ambiguous)}, senses {len(language.senses)}: {senses}",
         f"both noun and verb ({len(two)}): {', '.join(two)}",
@@ -115,7 +115,7 @@ def _bounds(language: Language, n: int, seed: int) -> list[str]:
         f"next word, nats per token          {next_word_bound(language, held_out)}",
         f"previous word                      {previous_word_bound(language, held_out)}",
         f"15 % masked, nats per masked word  {masked_word_bound(language, held_out, masked)}",
-        f"(one who knew the split by heart could gain {gains['train']:.4f} nats per token in training, that is "
+        f"(a model that had memorised the split could gain {gains['train']:.4f} nats per token in training, that is "
         f"{nats['train']:.2%}, and {gains['held_out']:.3f} on held-out sentences)",
         f"does the second sentence continue the first  {ratio(np.maximum(guesses, 1 - guesses), np.ones(n))}",
     ]
@@ -141,8 +141,8 @@ def _senses(language: Language, n: int, seed: int) -> list[str]:
         lines.append(f"{kind or 'all':8}{len(asked) / len(held_out):8.1%}{''.join(exact)}{''.join(best)}")
     return [
         *lines,
-        "majority: the word is known, in its number; position: its place too, and the length of the sentence;",
-        "no order: these and all other words, but not their order.",
+        "majority: only the word and its number are known; position: also its position and the length of the sentence;",
+        "no order: also all other words, but not their order.",
     ]
 
 

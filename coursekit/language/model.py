@@ -366,10 +366,12 @@ class Language:
         ids = np.asarray(ids)
         if ids.ndim != 2 or not np.issubdtype(ids.dtype, np.integer):
             raise ValueError(
-                f"ids are whole numbers of shape [sentences, tokens], not {ids.dtype} {list(ids.shape)}"
+                f"ids are integers of shape [sentences, tokens], not {ids.dtype} {list(ids.shape)}"
             )
         if ids.shape[1] > self.max_length:
-            raise ValueError(f"{ids.shape[1]} tokens a row are too many: max_length is {self.max_length}")
+            raise ValueError(
+                f"{ids.shape[1]} tokens per sequence are too many: max_length is {self.max_length}"
+            )
         if ids.size and (ids.min() < 0 or ids.max() >= len(self.vocabulary)):
             bad = ids[(ids < 0) | (ids >= len(self.vocabulary))][0]
             raise ValueError(f"id {bad} is outside the vocabulary of {len(self.vocabulary)} words")

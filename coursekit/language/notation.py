@@ -323,7 +323,7 @@ def _forms(word: str, number: int, kind: str, count: str, tense: str, pattern: s
     base, _, meaning = word.partition("#")
     sense = word if meaning else ""
     if not kind and base not in FUNCTION_WORDS:
-        raise GrammarError(f"{base!r} in {pattern!r} stands outside a slot and is not in FUNCTION_WORDS")
+        raise GrammarError(f"{base!r} in {pattern!r} is outside a slot and is not in FUNCTION_WORDS")
     tag = "PART" if kind == "part" else KINDS[kind] if kind else FUNCTION_WORDS[base]
     if "/" in base:
         return [Filler(base.split("/")[count == "p"], tag, number, sense)]

@@ -193,7 +193,7 @@ def prepare(texts: Path, folder: Path, tokenizer_file: Path | None = None, piece
         return corpus
     if not (texts / "books.csv").exists():
         raise FileNotFoundError(
-            f"{texts} has no books.csv with the columns file, author and published, and no folder raw beside it."
+            f"{texts} has no books.csv with the columns file, author and published, and no folder raw next to it."
         )
     folder.mkdir(parents=True, exist_ok=True)
     books = list(cleaned(texts))

@@ -48,7 +48,7 @@ def merge(corpus: Corpus, pairs: Sequence[Pair], folder: Path) -> Corpus:
     both = [word for pair in pairs for word in pair[:2]]
     for word in both:
         if word not in number or both.count(word) > 1:
-            raise ValueError(f"{word!r} is no word of the corpus, or stands in two pairs.")
+            raise ValueError(f"{word!r} is not a word of the corpus, or occurs in two pairs.")
     folder.mkdir(parents=True, exist_ok=True)
     words, becomes = list(corpus.words), np.arange(len(corpus.words))
     for pair in pairs:

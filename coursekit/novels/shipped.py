@@ -26,15 +26,28 @@ from coursekit.small.gpt import GPT
 from coursekit.stored import models_folder, read, write
 
 TITLES = {
-    "minilm": "The part of MiniLM that names words: a head that the published encoder lacks, and how its two top layers moved "
-    "while the head was learned. What is stored is the difference to the published weights",
-    "skipgram": "Skip-gram vectors of the 16,384 most frequent words, 100 numbers each",
-    "elmo": "A character network and two separate stacks of 2 LSTM layers with 256 numbers a vector, one from left to right, one "
+    "minilm": "The part of MiniLM that predicts words: a head that the published encoder lacks, and the changes to its two top "
+    "layers while the head was trained. What is stored is the difference from the published weights",
+    "skipgram": "Skip-gram vectors of the 16,384 most frequent words, with 100 dimensions each",
+    "elmo": "A character network and two separate stacks of 2 LSTM layers with 256 dimensions, one from left to right, one "
     "from right to left; it reads any word and predicts the 16,384 most frequent ones",
-    "bert": "An encoder of 4 layers with 256 numbers a vector, trained on masked pieces (a fifth of them; of these 80 % [MASK], "
-    "10 % another, 10 % unchanged; no next sentence), with the 8,192 pieces of the novels' GPT",
-    "gpt": "A causal decoder of 4 layers with 256 numbers a vector (layer norm first, as in GPT-2) and 8,192 pieces of its own",
+    "bert": "An encoder of 4 layers with 256 dimensions, trained to predict masked subwords (a fifth of them; of these 80 % [MASK], "
+    "10 % another, 10 % unchanged; no next-sentence prediction), with the 8,192 subwords of the novels' GPT",
+    "gpt": "A causal decoder of 4 layers with 256 dimensions (layer norm first, as in GPT-2) and a vocabulary of 8,192 subwords",
 }
+
+ON_THE_CARD = {
+    "right at once": "top-1 accuracy",
+    "among the best five": "top-5 accuracy",
+    "what stands before only": "words before the gap only",
+    "what comes after only": "words after the gap only",
+    "the two multiplied": "product of both directions",
+    "each with the end it comes to": "each including the end symbol that it predicts",
+    "chosen piece": "masked subword",
+    "piece": "subword",
+    "drawn words": "sampled words",
+}
+"""The names of figures in NAME.json, by which notebooks read them, and what the card says instead."""
 
 
 # --- MiniLM with a head ---
@@ -155,23 +168,29 @@ def _load(name: str, folder: Path | None) -> tuple[dict[str, Tensor], dict[str, 
     return read(_path(name, folder), remedy(name))
 
 
+def _on_the_card(text: str) -> str:
+    for named, shown in ON_THE_CARD.items():
+        text = text.replace(named, shown)
+    return text
+
+
 def _path(name: str, folder: Path | None) -> Path:
     return (folder or models_folder()) / f"novels_{name}.safetensors"
 
 
 def card(name: str, about: dict[str, Any], parameters: int) -> str:
     """What a model is, how it was made and how good it is, as Markdown."""
-    rows = "\n".join(f"| {key} | {value} |" for key, value in about["figures"].items())
+    rows = "\n".join(f"| {_on_the_card(key)} | {value} |" for key, value in about["figures"].items())
     curve = (
-        f"![Loss while it learned, in {about['curve']}: of training batches, and of authors that training never saw; "
+        f"![Loss during training, in {_on_the_card(about['curve'])}: on training batches, and on authors not seen in training; "
         f"numbers in novels_{name}.csv](novels_{name}.svg)\n\n"
         if "curve" in about
         else ""
     )
     return (
-        f"# novels_{name}\n\n{TITLES[name]}. {parameters:,} numbers, in float16.\n\nMade by `python -m coursekit.pretrain "
+        f"# novels_{name}\n\n{TITLES[name]}. {parameters:,} parameters, in float16.\n\nMade by `python -m coursekit.pretrain "
         f"novels-{name} --corpus FOLDER --record data`: {about['steps']:,} steps of one seed ({about['seed']}), "
         f"{about['minutes']:.0f} CPU minutes, on the novels of [data/novels](../novels/README.md), which also says what such a model "
-        "learns from them besides words. What is measured stands beside what counts alone reach, on authors that training never "
-        f"saw; README.md says how.{about.get('note', '')}\n\n{curve}| figure | value |\n|---|---|\n{rows}\n"
+        "learns from them besides words. All figures are for authors not seen in training, next to those of count-based "
+        f"models; README.md says how they are measured.{about.get('note', '')}\n\n{curve}| figure | value |\n|---|---|\n{rows}\n"
     )

@@ -161,7 +161,7 @@ def _in_bounds(name: str, text: str, cut: bool) -> tuple[str, tuple[str, ...]]:
         return text, ()
     if not cut:
         raise TextUnusable(
-            f"{name} has {size / 1e6:,.1f} MB; the project takes at most {MOST / 1e6:.0f} MB. own_text(…, cut=True) uses the first {MOST / 1e6:.0f} MB."
+            f"{name} has {size / 1e6:,.1f} MB; the project accepts at most {MOST / 1e6:.0f} MB. own_text(…, cut=True) uses the first {MOST / 1e6:.0f} MB."
         )
     return text.encode()[:MOST].decode(errors="ignore"), (f"Only the first {MOST / 1e6:.0f} MB are used.",)
 
@@ -196,7 +196,7 @@ def _kind(name: str, text: str) -> tuple[str, ...]:
     letters = [letter for letter in sample if letter.isalpha()]
     marks = len(re.findall(r"</?\w[^<>]*>", sample))
     if marks > len(sample) / 400:
-        raise TextUnusable(f"{name} contains {marks:,} tags of HTML or XML: save the text without them.")
+        raise TextUnusable(f"{name} contains {marks:,} HTML or XML tags: save the text without them.")
     if len(letters) < 0.6 * len(re.sub(r"\s", "", sample)):
         raise TextUnusable(
             f"{name} is not running text: only {len(letters) / max(1, len(sample)):.0%} of its characters are letters. Tables, numbers and "

@@ -14,7 +14,8 @@ def main() -> None:
 
 def _figures() -> list[str]:
     shares = sense_table(load_language())
-    lines = [f"{'the sense exam':28}{''.join(f'{kind:>16}' for kind in QUESTIONS)}"]
+    heading = "the scoreboard's test"
+    lines = [f"{heading:28}{''.join(f'{kind:>16}' for kind in QUESTIONS)}"]
     for name, row in shares.iterrows():
         cells = [f"{row[kind]:.3f}" + _with_half(row.get(f"{kind} ±")) for kind in QUESTIONS]
         lines.append(f"{name:28}{''.join(f'{cell:>16}' for cell in cells)}")
@@ -24,7 +25,7 @@ def _figures() -> list[str]:
         for (name, measure), row in loss_table().iterrows()
     ]
     spent = ", ".join(f"{name} {minutes:.0f}" for name, minutes in training_minutes().items())
-    return [*lines, f"minutes of one core that training a seed took: {spent}"]
+    return [*lines, f"CPU minutes to train one seed: {spent}"]
 
 
 def _with_half(width: float | None) -> str:

@@ -120,7 +120,7 @@ def spoil(name: str, text: str):
 @pytest.mark.parametrize(
     ("solution", "test", "change", "words"),
     [
-        ("a = 1", "### AUTOTEST a", lambda one: (one.root / "autotests.yml").unlink(), "no autotests.yml beside"),
+        ("a = 1", "### AUTOTEST a", lambda one: (one.root / "autotests.yml").unlink(), "no autotests.yml next to"),
         ("a = 1", "### AUTOTEST a", spoil("autotests.yml", "python3: [\n"), "autotests.yml is not valid YAML"),
         ("a = 1", "### AUTOTEST a", spoil("autotests.yml", "ir: {}\n"), "has no section python3"),
         ("a = 1", "### AUTOTEST a", spoil("autotests.yml", "python3: {x: y}\n"), "section python3 lacks 'templates'"),
@@ -183,5 +183,5 @@ def test_lines_of_an_r_notebook_become_tests_in_r(tmp_path):
 def test_templates_for_another_language_are_not_those_for_python(tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_PATH", str(install(tmp_path / "jupyter")))
     (tmp_path / "course").mkdir()
-    with pytest.raises(CourseError, match="has no section toy that nbgrader knows"):
+    with pytest.raises(CourseError, match="has no section toy known to nbgrader"):
         generate(make(tmp_path / "course", "set a 1", "### AUTOTEST a", "toy", language="toy"))

@@ -81,10 +81,12 @@ FAILURES = {
         submitted(kind), "homework.ipynb"
     ),
     "There is no notebook in": lambda kind: renamed(submitted(kind), "homework.txt"),
-    "nbgrader_config.py sets c.Jail.cell_second.": lambda kind: settings(kind, "c.Jail.cell_second = 3"),
+    "nbgrader_config.py sets c.Jail.cell_second, which does not exist.": lambda kind: settings(
+        kind, "c.Jail.cell_second = 3"
+    ),
     "is missing: run `autograder build` first": lambda kind: renamed(kind.assignment.release, "lost"),
     "database is locked. Another program is writing to it": lambda kind: locked(kind.course / "gradebook.db"),
-    "a fault of the autograder: NotJSONError: Notebook does not appear to be JSON": lambda kind: changed(
+    "a fault in the autograder: NotJSONError: Notebook does not appear to be JSON": lambda kind: changed(
         kind.assignment.release, lambda text: text[:-100]
     ),
 }

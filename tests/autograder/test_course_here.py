@@ -34,7 +34,10 @@ def set_in(course, *lines):
     ("line", "said"),
     [
         ("c.Jail.cell_seconds = 0", "c.Jail.cell_seconds = 0; it must be a number above zero"),
-        ("c.Jail.cell_minutes = 1", "sets c.Jail.cell_minutes. There are: cell_seconds"),
+        (
+            "c.Jail.cell_minutes = 1",
+            "sets c.Jail.cell_minutes, which does not exist. The settings are: cell_seconds",
+        ),
     ],
 )
 def test_a_limit_that_is_none_is_a_sentence(small, line, said):
@@ -58,7 +61,7 @@ def test_what_only_demonstrations_import_is_not_imported_ahead():
 
 def test_an_edit_fits_in_one_place(small):
     exercise = small.assignment.exercises["steps.total"]
-    with pytest.raises(EditDoesNotApply, match="stands 2 times"):
+    with pytest.raises(EditDoesNotApply, match="occurs 2 times"):
         edited("x + x", exercise, Mistake("a", "b", "x", "y"))
     assert edited("x + 1", exercise, Mistake("a", "b", "x", "y")) == "y + 1"
 

@@ -12,9 +12,9 @@ from tests.conftest import ASSIGNMENTS
 
 def test_an_edit_that_does_not_apply_is_an_error():
     exercise = next(iter(next(iter(ASSIGNMENTS.values())).exercises.values()))
-    with pytest.raises(EditDoesNotApply, match="stands 0 times"):
+    with pytest.raises(EditDoesNotApply, match="occurs 0 times"):
         edited("def f(): ...", exercise, Mistake("gone", "hint", "no such text", ""))
-    with pytest.raises(EditDoesNotApply, match="stands 2 times"):
+    with pytest.raises(EditDoesNotApply, match="occurs 2 times"):
         edited("a + a", exercise, Mistake("twice", "hint", "a", "b"))
 
 

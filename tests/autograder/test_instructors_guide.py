@@ -91,7 +91,7 @@ def test_the_grade_and_the_reason_are_those_that_the_guide_promises(followed):
 def test_a_new_exercise_holds_and_reaches_the_students(extended):
     course, said = extended
     tried = said[".venv/bin/autograder try attention.spread"]
-    assert "✗" not in tried and "a share of the points is never luck" in tried
+    assert "✗" not in tried and "partial credit is never luck" in tried
     release = (course / "notebooks" / "02_attention" / "02_attention.ipynb").read_text()
     assert "def spread(weights" in release and "xlogy" not in release
 

@@ -107,7 +107,7 @@ def test_a_module_called_like_the_folder_is_no_script(tmp_path):
 def test_an_assignment_that_is_not_there_is_answered_with_those_that_are(tmp_path):
     root = make_course(tmp_path / "course", {"week1": ["vectors"]})
     write_source(root, ".ipynb_checkpoints", "vectors-checkpoint")
-    with pytest.raises(CourseError, match="no assignment 'vectors'. There are: week1"):
+    with pytest.raises(CourseError, match="no assignment 'vectors'. Available: week1"):
         find_assignment(root, "vectors")
 
 

@@ -99,11 +99,19 @@ def test_the_command_for_a_script_goes_by_a_notebook(tmp_path):
     [
         ({"solution": True}, TEST, "the cell that begins '### BEGIN SOLUTION' has no id"),
         (V3 | ANSWER | {"grade_id": ""}, V3 | TEST, "has no id"),
-        (ANSWER, TEST | {"grade_id": "Question 1"}, "the cell Question 1 has an id with other characters"),
-        (V3 | ANSWER, V3 | TEST | {"points": "2"}, "the cell t0 has the points '2', which are a text"),
-        (ANSWER, TEST | {"points": "two"}, "the cell t0 has the points 'two', which are no number"),
+        (
+            ANSWER,
+            TEST | {"grade_id": "Question 1"},
+            "the cell Question 1 has an id with characters other than",
+        ),
+        (V3 | ANSWER, V3 | TEST | {"points": "2"}, "the cell t0 has the points '2', which are text"),
+        (ANSWER, TEST | {"points": "two"}, "the cell t0 has the points 'two', which are not a number"),
         (V3 | ANSWER, V3 | {"grade": True, "grade_id": "t0"}, "the cell t0 has no points"),
-        (V3 | ANSWER, V3 | TEST | {"schema_version": "3"}, "has the schema_version '3', which is no number"),
+        (
+            V3 | ANSWER,
+            V3 | TEST | {"schema_version": "3"},
+            "has the schema_version '3', which is not a number",
+        ),
         (ANSWER, TEST | {"grade_id": "a0"}, "cannot repair this: Duplicate grade id: a0"),
         (V3 | ANSWER, V3 | TEST | {"schema_version": 4}, "made with a newer nbgrader"),
     ],

@@ -58,8 +58,14 @@ def test_what_a_course_says_counts(tmp_path):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("c.Autograder.array = 'torch'", r"sets c.Autograder.array\. There are: .*\barrays\b"),
-        ("c.Autograder.course_id = 'x'", r"sets c.Autograder.course_id\. There are: answers,"),
+        (
+            "c.Autograder.array = 'torch'",
+            r"sets c.Autograder.array, which does not exist\. The settings are: .*\barrays\b",
+        ),
+        (
+            "c.Autograder.course_id = 'x'",
+            r"sets c.Autograder.course_id, which does not exist\. The settings are: answers,",
+        ),
         ("c.Autograder.packages = 'scipy'", r"packages = 'scipy'; it must be a list"),
         ("c.Autograder.arrays = 'jax'", r"arrays = 'jax'; it must be one of"),
     ],

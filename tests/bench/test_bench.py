@@ -126,7 +126,7 @@ def test_the_page_says_which_aims_are_met(tmp_path):
     assert "| 80 | met |" in text and text.count("| missed |") == 6
     assert "| `autograder grade --workers 2`, each further | 0.050 | 80.0 | 800 MB |" in text
     assert "\n| 3 | 2.0 / 9.0: **4.5 ×** | 2.0 / 9.0: **4.5 ×** | 2.0 / 9.0: **4.5 ×** |\n" in text
-    assert "| 20 ms (20, 90, 10) | missed |" in text and "two workers 50, 150, 50 ms in the rounds" in text
+    assert "| 20 ms (20, 90, 10) | missed |" in text and "two workers 50, 150, 50 ms." in text
     assert "| torch | 20 | 1.50 | 50 | 20 |\n| transformers | 20 |" in text
     assert "| 30 | 6.0 s | 120.0 s | 300.0 s | 800 MB |" in text
     assert "| `autograder grade --workers 2`, each further | 0.050 | 40.0 |\n" in text

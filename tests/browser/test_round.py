@@ -226,7 +226,9 @@ def test_a_grading_that_fails_is_explained_and_takes_nothing_away(room, course, 
     frame = room.frame_locator("#formgrader-iframe iframe")
     title, words = press(frame, "autograde", getpass.getuser())
     picture(room, "round_autograde_failed")
-    assert title == "Error" and "nbgrader_config.py sets c.Jail.cell_second." in words, words
+    assert (
+        title == "Error" and "nbgrader_config.py sets c.Jail.cell_second, which does not exist." in words
+    ), words
     assert "What was graded before stays as it was." in words and "Traceback" not in words
     close(frame)
     settings.write_text(good)

@@ -278,7 +278,7 @@ def test_a_way_that_is_cut_off_shows_in_the_gradient_of_what_goes_in():
 
 
 def test_what_is_no_module_is_said():
-    with pytest.raises(TypeError, match="no nn.Module"):
+    with pytest.raises(TypeError, match="not an nn.Module"):
         growing.run_module(lambda dim, inner: object(), case(), "x")
 
 

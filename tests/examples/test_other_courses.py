@@ -57,7 +57,7 @@ def test_init_refuses_where_a_course_is(tmp_path, monkeypatch):
 
 def test_init_overwrites_nothing(tmp_path):
     (tmp_path / "README.md").write_text("mine")
-    with pytest.raises(CourseError, match="holds README.md already"):
+    with pytest.raises(CourseError, match="already contains README.md"):
         begin_course(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
     assert (tmp_path / "README.md").read_text() == "mine"

@@ -130,7 +130,7 @@ def size_written_as_number(
             axis_named = f"Axis {names[axis]}" if len(names) == len(shapes[0]) else f"Axis {axis}"
             sizes = " or ".join(map(str, sorted(asked)))
             return (
-                f"{axis_named} has size {fixed.pop()} in all of your answers, also where {sizes} is expected: "
+                f"{axis_named} has size {fixed.pop()} in all of your answers, even where {sizes} is expected: "
                 "is a size written as a number where the shape should be read?"
             )
     return ""

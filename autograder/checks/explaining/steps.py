@@ -50,7 +50,7 @@ FUNCTIONS = (
     _plain("the base-2 logarithm", np.log2),
     _plain("the square", np.square),
     _plain("the square root", np.sqrt),
-    Step(np.reciprocal, "Your numbers are one over the expected ones."),
+    Step(np.reciprocal, "Your numbers are the reciprocals of the expected ones."),
     Step(lambda x: 1 - x, "Your numbers are one minus the expected ones."),
     Step(
         np.abs,

@@ -153,8 +153,8 @@ def _factor(pairs: Pairs, names: str) -> str:
         return f"Your numbers are the expected ones times {listed(factors)}, which is {cause}."
     if shown:
         return (
-            f"On each input all of your numbers are the expected ones times one factor: {listed(factors)}. "
-            "What differs like that between the inputs?"
+            f"On each input all of your numbers are the expected ones times a single factor: {listed(factors)}. "
+            "What differs in this way between the inputs?"
         )
     return ""
 

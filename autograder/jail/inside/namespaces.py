@@ -184,7 +184,7 @@ def _unshare(flags: int) -> None:
 def _clone_number() -> int:
     number = CLONE.get(seccomp.MACHINES.get(os.uname().machine, ""))
     if number is None:
-        raise OSError(f"the jail knows no machine of type {os.uname().machine}")
+        raise OSError(f"the jail does not support machines of type {os.uname().machine}")
     return number
 
 

@@ -241,7 +241,7 @@ def install() -> None:
     """Put the filter on this process and all its descendants, for good. Needs no_new_privs."""
     machine = MACHINES.get(os.uname().machine)
     if machine is None:
-        raise OSError(f"no system call filter is written for the machine type {os.uname().machine}")
+        raise OSError(f"there is no system call filter for machines of type {os.uname().machine}")
     lines = program(machine)
     code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *line) for line in lines))
     pointer = struct.pack("@HP", len(lines), ctypes.addressof(code))

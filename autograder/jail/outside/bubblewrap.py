@@ -304,7 +304,7 @@ def _become_nobody(needed: Sequence[Path]) -> list[str]:
     for path in needed:
         if path.stat().st_mode & 0o005 not in ((0o005,) if path.is_dir() else (0o004, 0o005)):
             raise FileNotFoundError(
-                f"{path} can be read by its owner alone, and the jail runs as nobody: `chmod -R go+rX {path}`."
+                f"{path} can be read only by its owner, and the jail runs as nobody: `chmod -R go+rX {path}`."
             )
     stage = [
         sys.executable,

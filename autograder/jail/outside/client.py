@@ -294,7 +294,7 @@ def exchange(
         try:
             socket.send_fds(control, [b"run\n"], handles)
         except OSError as error:
-            raise ServerDied(f"The grading server takes no job ({error}).") from None
+            raise ServerDied(f"The grading server accepts no job ({error}).") from None
         finally:
             for handle in handles:
                 os.close(handle)
@@ -310,7 +310,7 @@ def exchange(
         said = reader.greeting.decode(errors="replace").removeprefix(NO_KERNEL).rstrip(".")
         raise KernelFailed(
             f"No notebook was run, because its kernel does not start where notebooks are graded. It said: {said}. If it starts in "
-            'Jupyter, it may need a folder that the jail does not show: those that the "env" of its kernel.json names are shown.'
+            'Jupyter, it may need a folder that the jail does not show: name that folder in the "env" of its kernel.json.'
         )
     if reader.greeting == NO_ERRORS.encode():
         raise KernelFailed(
@@ -365,7 +365,7 @@ def _report(control: socket.socket) -> dict[str, Any] | None:
     if isinstance(report, dict) and list(report) == ["alive"]:
         return None
     if not _is_report(report):
-        raise ServerDied(f"The grading server said {message[:80]!r}, which is no report.")
+        raise ServerDied(f"The grading server said {message[:80]!r}, which is not a report.")
     return report
 
 

@@ -92,7 +92,7 @@ def _cause(root: Path, user: int) -> str:
         )
     if not setting:
         return (
-            "the kernel of WSL is probably too old: `wsl --update`, in PowerShell, brings a newer one"
+            "the kernel of WSL is probably too old: `wsl --update`, in PowerShell, installs a newer one"
             if version
             else ""
         )

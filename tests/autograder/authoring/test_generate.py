@@ -119,7 +119,7 @@ def test_without_force_what_is_there_stays(course):
     change(course, WORTH_2, WORTH_3)
     api = NbGraderAPI(course_directory(course))
     answer = api.generate_assignment(NAME, force=False)
-    assert answer["success"] and "--force makes it again" in answer["log"]
+    assert answer["success"] and "--force creates it again" in answer["log"]
     assert products(course) == before
 
 

@@ -84,6 +84,6 @@ def test_no_solution_and_no_hidden_test_is_packed_for_students(mark):
 def test_a_release_that_was_not_built_again_is_told(small):
     assert not list(stale(Servers(), small.assignment))
     small.correct('-total-check", "locked": true, "points": 2', '-total-check", "locked": true, "points": 3')
-    assert "is not what its source gives" in next(stale(Servers(), small.assignment))
+    assert "differs from what its source generates" in next(stale(Servers(), small.assignment))
     with pytest.raises(CourseError, match="is older than its source"):
         require_current(small.assignment)

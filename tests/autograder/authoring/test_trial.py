@@ -94,7 +94,7 @@ def test_a_change_that_nobody_notices_has_to_be_explained(course, command):
 
 def test_what_cannot_be_tried_is_one_sentence(course):
     one = course(COMPLETE)
-    with pytest.raises(CourseError, match="There is no exercise 'lucky.larges'. There are: lucky.largest."):
+    with pytest.raises(CourseError, match="There is no exercise 'lucky.larges'. Available: lucky.largest."):
         run("try", "lucky.larges")
     with pytest.raises(CourseError, match="There is no exercise 'lucky.larges'"):
         run("mutants", "--exercise", "lucky.larges")

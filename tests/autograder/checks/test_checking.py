@@ -143,7 +143,7 @@ def test_unprotected_grading_is_refused(monkeypatch):
 
 @pytest.mark.slow
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(answer_key.NoSuchExercise, match="There are: demo.double"):
+    with pytest.raises(answer_key.NoSuchExercise, match="Available: demo.double"):
         check("demo.duoble", lambda case: None)
 
 

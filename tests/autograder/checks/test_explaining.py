@@ -60,7 +60,7 @@ ONE_OPERATION = [
     (np.square, "the square of the expected ones"),
     (np.tanh, "(tanh) of the expected ones"),
     (lambda x: 1 - x, "one minus the expected ones"),
-    (lambda x: 1 / x, "one over the expected ones"),
+    (lambda x: 1 / x, "the reciprocals of the expected ones"),
     (np.abs, "without their signs"),
     (np.round, "rounded to the nearest whole number"),
     (lambda x: np.maximum(x, 0), "0 where those are negative"),
@@ -460,7 +460,7 @@ def test_a_factor_on_each_input_comes_with_what_it_makes_of_the_numbers():
     right = [2 * one for one in drawn((5,), (6,), (8,))]
     said = reason([one / np.sqrt((one**2).sum()) for one in right], right)
     assert (
-        "times one factor" in said
+        "times a single factor" in said
         and "Your numbers have length 1 along the vector; the expected ones do not." in said
     )
 

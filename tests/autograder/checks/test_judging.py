@@ -162,12 +162,12 @@ def test_answers_may_have_other_parts_for_each_case():
 def test_a_size_written_as_a_number_is_said_only_where_a_shape_shows_it():
     cases = [*CASES, {"x": np.ones((7, 3), np.float32)}]
     fixed = verdict(lambda case: case["x"][:2] * 2, cases)
-    assert "Axis batch has size 2 in all of your answers, also where 4 or 7 is expected" in fixed.reason
+    assert "Axis batch has size 2 in all of your answers, even where 4 or 7 is expected" in fixed.reason
     by_value = verdict(lambda case: case["x"] * 2 if len(case["x"]) == 2 else case["x"] ** 2, cases)
     assert "size" not in by_value.reason and "Right on 1 of 3 inputs." in by_value.reason
     never_right = verdict(lambda case: torch.ones(5, case["x"].shape[1]), cases)
     assert (
-        "Axis batch has size 5 in all of your answers, also where 2 or 4 or 7 is expected"
+        "Axis batch has size 5 in all of your answers, even where 2 or 4 or 7 is expected"
         in never_right.reason
     )
 
@@ -327,7 +327,7 @@ def test_an_empty_list_is_an_empty_answer():
         (
             lambda x: x.round(),
             lambda x: x.long(),
-            "numbers of type float32 were accepted in place of whole ones",
+            "numbers of type float32 were accepted in place of integers",
         ),
         (lambda x: x.double(), lambda x: x, "float64 was accepted in place of float32"),
         (lambda x: x.half(), lambda x: x, "computed in float16"),

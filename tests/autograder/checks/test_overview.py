@@ -62,7 +62,7 @@ def test_checks_come_in_the_order_of_the_notebook(name):
 def test_another_notebook_is_named_by_its_number(monkeypatch):
     monkeypatch.setenv("JPY_SESSION_NAME", "/course/02_attention.ipynb")
     assert str(coursekit.progress("05")).startswith("05_elmo: 0 of ")
-    with pytest.raises(ValueError, match="no notebook '99'. There are: 01_static_embeddings, 02_attention"):
+    with pytest.raises(ValueError, match="no notebook '99'. Available: 01_static_embeddings, 02_attention"):
         coursekit.progress("99")
 
 

@@ -224,7 +224,7 @@ def test_a_place_that_cannot_be_written_costs_nobody_else(own_class):
         own_class.grade()
     assert (graded / "zoë" / NAME / f"{NAME}.ipynb").exists()
     answer = api_of(own_class).autograde(NAME, "bob")
-    assert not answer["success"] and "fault of the autograder" not in answer["log"], answer
+    assert not answer["success"] and "fault in the autograder" not in answer["log"], answer
 
 
 def test_a_disk_that_fails_is_no_verdict(own_class, monkeypatch):

@@ -213,7 +213,7 @@ def test_ids_are_unwrapped_as_spreadsheets_wrap_them(small, people, written, ids
         ("1,23457E+07", "digits are lost"),
         ("1.2e+10", "digits are lost"),
         ("12345.0", "not all ids are numbers"),
-        ("#WERT!", "how a spreadsheet shows an error"),
+        ("#WERT!", "a spreadsheet's error value"),
     ],
 )
 def test_an_id_that_a_spreadsheet_has_changed_is_refused_alone(small, people, written, why):

@@ -110,7 +110,7 @@ def test_who_builds_on_a_function_that_is_right_with_a_note_loses_nothing(graded
     verdicts, jobs = graded(total=ODD)
     assert all(verdicts[name].status == Status.PASSED for name in ("total", "shares", "largest"))
     assert verdicts["shares"].reason == (
-        "Right with the solution's total in place of yours. Yours is right as well, but returns another type, which "
+        "Right with the solution's total in place of yours. Yours is right as well, but returns a different type, which "
         "this function cannot use."
     )
     assert len(jobs) == 2

@@ -545,7 +545,7 @@ def test_no_script_reaches_the_instructor_s_browser(course, engine, perfect):
     [
         (
             ["grade", "13_nothing"],
-            "There is no assignment '13_nothing'. There are: 01_static_embeddings, 02_attention",
+            "There is no assignment '13_nothing'. Available: 01_static_embeddings, 02_attention",
         ),
         (["grade", NAME, "nobody"], "contains no 02_attention from nobody"),
         (["grade", NAME, "--submitted", "elsewhere"], "holds no submission of 02_attention"),
@@ -565,7 +565,9 @@ def test_outside_a_course_there_is_a_sentence(tmp_path, monkeypatch):
 
 def test_a_wrong_limit_is_a_sentence(course, tmp_path):
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\nc.Jail.cell_secnds = 3\n")
-    with pytest.raises(CourseError, match="sets c.Jail.cell_secnds. There are: cell_seconds"):
+    with pytest.raises(
+        CourseError, match="sets c.Jail.cell_secnds, which does not exist. The settings are: cell_seconds"
+    ):
         limits(tmp_path)
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\nc.Jail.cell_seconds = -3\n")
     with pytest.raises(CourseError, match="must be a number above zero"):

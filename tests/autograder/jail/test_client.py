@@ -363,7 +363,7 @@ def test_a_message_that_is_no_report_is_not_believed(limits):
     ours, theirs = launch.socket.socketpair(launch.socket.AF_UNIX, launch.SOCKET_KIND)
     with ours, theirs:
         theirs.send(b'{"status": "finished", "seconds": "1", "cpu_seconds": 0, "peak_bytes": 0}\n')
-        with pytest.raises(ServerDied, match="no report"):
+        with pytest.raises(ServerDied, match="not a report"):
             client.exchange(ours, b"job", client.FrameReader(Limits(), lambda frame: None), 5, None)
 
 

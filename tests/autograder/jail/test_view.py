@@ -147,7 +147,7 @@ def test_an_installation_in_the_system_s_python_is_not_shown(jail_possible):
     )
     assert imports == ["", "1\n"]
     assert json.loads(look[1])[0] == []
-    assert "not there while a notebook is graded" in truth[0] and truth[1] == "\n"
+    assert "not available while a notebook is graded" in truth[0] and truth[1] == "\n"
     assert where[1].startswith(f"/usr {place}/")
 
 
@@ -158,8 +158,8 @@ def test_right_answers_of_the_package_cannot_be_imported(run):
         "from coursekit import planted\nplanted.task('coursekit.planted.attention')",
         "import autograder.checks.judging\nprint(1)",
     )
-    assert "not there while a notebook is graded" in ran.frames[0].error_text and ran.stream(0) == "\n"
-    assert "not there while a notebook is graded" in ran.frames[1].error_text
+    assert "not available while a notebook is graded" in ran.frames[0].error_text and ran.stream(0) == "\n"
+    assert "not available while a notebook is graded" in ran.frames[1].error_text
     assert ran.value() == 1
 
 

@@ -41,9 +41,9 @@ def test_a_merged_word_is_a_piece_of_its_own(corpora):
 def test_a_second_call_reads_what_is_there_and_strange_words_are_named(corpora, tmp_path):
     before, after = corpora
     assert merge(before, [], after.folder).words == after.words
-    with pytest.raises(ValueError, match="'aardvark' is no word of the corpus"):
+    with pytest.raises(ValueError, match="'aardvark' is not a word of the corpus"):
         merge(before, [Pair("bank", "aardvark", "unrelated")], tmp_path / "new")
-    with pytest.raises(ValueError, match="'bank' is no word of the corpus, or stands in two pairs"):
+    with pytest.raises(ValueError, match="'bank' is not a word of the corpus, or occurs in two pairs"):
         merge(before, [*PAIRS, Pair("bank", "bell", "unrelated")], tmp_path / "new")
 
 

@@ -32,7 +32,7 @@ weighted = Exercise(
         ),
         Mistake(
             "divided by the number of values",
-            "You divided by how many values there are. They count for more than once: divide by how much they count.",
+            "You divided by the number of values. Some of them count more than once: divide by how much they count in total.",
             "weights.sum()",
             "len(values)",
         ),
@@ -77,7 +77,7 @@ centred = Exercise(
         ),
         Mistake(
             "one mean of all numbers",
-            "You took the same number away everywhere; each column has a mean of its own.",
+            "You subtracted the same number everywhere; each column has a mean of its own.",
             "table.mean(axis=0)",
             "table.mean()",
         ),
