@@ -378,7 +378,7 @@ rated = load_rated_pairs()
 static_ratings.examples(rated)
 
 # %% [markdown]
-# Ratings and cosines are on different scales, so we compare only their order. **Spearman's correlation** is the correlation of the ranks (Spearman, 1904). Equal values share the mean of the ranks that they occupy together. Two pairs with the rating 7.4 below occupy ranks 2 and 3:
+# Ratings and cosines are on different scales, so we compare only their order. The **Spearman correlation** is the correlation of the ranks (Spearman, 1904). Equal values share the mean of the ranks that they occupy together. Two pairs with the rating 7.4 below occupy ranks 2 and 3:
 #
 # | rating | 7.4 | 1.6 | 7.4 | 9.0 |
 # |:--|--:|--:|--:|--:|

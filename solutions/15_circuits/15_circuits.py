@@ -751,8 +751,8 @@ check("circuits.sparse_loss", lambda case: sparse_loss(**case),
 
 # %% [markdown]
 # We train 256 latents on the vectors of BERT's last layer (D = 96), with k = 8. Besides topic and sense, we know each word's part of speech, its number, and
-# whether it occurs after *that*, in a second clause. We also know its **slot**: the list of words from which the sentence frame chose it, such as *gardener,
-# farmer, neighbor, florist*.
+# whether it occurs after *that*, in a second clause. We also know its **slot**: the list of words from which the sentence frame chose it, such as
+# "gardener", "farmer", "neighbor" and "florist".
 
 # %% tags=["demo"]
 from coursekit import features
