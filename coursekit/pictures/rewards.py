@@ -126,3 +126,52 @@ def voted(found: Mapping[str, tuple[float, float, float]], n: int) -> None:
     ax.set_xticks(range(len(found)), list(found))
     ax.set(ylabel="accuracy (%)", ylim=(0, 103))
     show(figure, alt=f"SmolLM2's answers to {n} sums, with 95 % intervals over sums: {'; '.join(said)}.")
+
+
+FORMS = {
+    "step by step": (BLUE, "o"),
+    "at once": (RED, "D"),
+}
+
+
+def by_buses(table: pd.DataFrame) -> None:
+    """Accuracy by the number of buses for each form of the answers, with intervals over seeds."""
+    figure, ax = plt.subplots(figsize=(6.0, 3.2))
+    said = []
+    for form, (colour, marker) in FORMS.items():
+        runs = table[table["form"] == form].pivot(index="seed", columns="buses", values="accuracy")
+        means, halves = mean_and_half(100 * runs.to_numpy())
+        ax.errorbar(runs.columns, means, halves, color=colour, marker=marker, capsize=3, label=form)
+        said.append(
+            f"{form}: "
+            + ", ".join(f"{mean:.0f} % for {buses}" for buses, mean in zip(runs.columns, means, strict=True))
+        )
+    ax.axhline(100 / 12, color=GREY, linestyle=":", lw=1)
+    ax.set(xlabel="buses on the route", ylabel="accuracy (%)", ylim=(0, 103))
+    ax.legend(fontsize=9)
+    show(figure, alt=f"Accuracy of the last town by the number of buses, with 95 % intervals over three seeds. {'; '.join(said)}. The dotted line marks the chance level of 1 in 12.")  # fmt: skip
+
+
+def passes(table: pd.DataFrame) -> None:
+    """pass@k of base and tuned models whose training contained steps or not, and the chance level for the same k."""
+    figure, ax = plt.subplots(figsize=(6.4, 3.4))
+    columns = [column for column in table if column.startswith("pass@")]
+    ks = np.array([int(column.removeprefix("pass@")) for column in columns])
+    said = []
+    for (share, stage), runs in table.groupby(["share", "stage"], sort=False):
+        means, halves = mean_and_half(100 * runs[columns].to_numpy())
+        with_steps = share > 0
+        label = f"{stage}, {'some steps' if with_steps else 'no steps'} in training"
+        ax.errorbar(
+            ks, means, halves, color=BLUE if with_steps else RED, linestyle="-" if stage == "tuned" else "--", marker="o" if with_steps else "D",
+            mfc=None if stage == "tuned" else "none", markersize=5, capsize=3, label=label,
+        )  # fmt: skip
+        said.append(
+            f"{label}: " + ", ".join(f"{mean:.0f} % for k = {k}" for k, mean in zip(ks, means, strict=True))
+        )
+    ax.plot(ks, 100 * (1 - (11 / 12) ** ks), color=GREY, linestyle=":", label="chance")
+    ax.set(xscale="log", xlabel="samples k", ylabel="pass@k (%)", ylim=(0, 103))
+    ax.set_xticks(ks, ks)
+    ax.minorticks_off()
+    ax.legend(fontsize=8, loc="lower right")
+    show(figure, alt=f"pass@k before and after reinforcement learning, with 95 % intervals over three seeds. {'; '.join(said)}. The dotted line is the chance level, 1 − (11/12) to the power k.")  # fmt: skip

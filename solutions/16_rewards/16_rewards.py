@@ -14,7 +14,7 @@
 # reasoning models. For our generated language, the best possible policy is known exactly, so we can measure how close training comes to it, and predict when a
 # wrong reward starts to do harm.
 #
-# **You need** notebooks 07 and 14. **Time** about 85 minutes for the core: nine exercises and two written questions.
+# **You need** notebooks 07 and 14. **Time** about 85 minutes for the core: nine exercises and two written questions; *Further* is optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [15 · Taking a model apart](../15_circuits/15_circuits.ipynb) · next: [A project of one's own](../project/project.ipynb)
 
@@ -583,8 +583,8 @@ pictures.voted(voted, len(drawn))
 
 # %% [markdown]
 # The majority of eight is more accurate than a single sample (95 % interval of the difference: 2 to 15 points), although no verifier is involved. For each of these sums, at least
-# one of the eight samples is correct, so that a verifier would find an answer every time. This difference between pass@1 and pass@8 is what training on rewards can turn into
-# accuracy of a single answer.
+# one of the eight samples is correct. Best of eight (section 4), with the verifier as the reward, would therefore answer all of them correctly. Training on rewards can turn
+# this difference between pass@1 and pass@8 into accuracy of a single answer.
 
 # %% [markdown]
 # Verified samples can also become training data. Fine-tuning a model on its own verified answers is called **rejection sampling**, or STaR (Zelikman et al.
@@ -592,7 +592,7 @@ pictures.voted(voted, len(drawn))
 #
 # RLVR trains the policy itself. For large models, Yue et al. (2025) report that pass@1 rises but the *base* model catches up, or is better, at large k:
 # training had made correct answers more probable that the base model could already generate. Such a comparison needs the chance level for the same k: someone
-# who guesses one of ten digits has pass@64 of 99.9 %.
+# who guesses one of ten digits has pass@64 of 99.9 %. (Section 7, which is optional, makes this comparison with small models.)
 
 # %% [markdown]
 # **Question 1 · What has been learned?** A report says: "After reinforcement learning with verifiable rewards, pass@1 of our model on a mathematics test rose from 30 % to
@@ -624,6 +624,77 @@ pictures.voted(voted, len(drawn))
 # reasons (larger β or an earlier stop; better proxy, e.g. comparisons of current samples, an ensemble, a verifier).*
 
 # %% [markdown]
+# ## 7 · Further: a chain of steps
+#
+# Reasoning models generate intermediate steps before they answer (**chain of thought**, Wei et al. 2022). Why should additional tokens help? A transformer has a fixed number
+# of layers, so the computation for a single token is limited. The tokens after a step can read it again, so that each of them has only a part of the work to do.
+
+# %% [markdown]
+# Our example is a map of twelve towns, A to L. From each town, one bus goes to one town. The prompt lists where the buses from A, B, C … go, then the number of buses that
+# we take and the town where we start. The answer is the town before the end ("$"). No route visits a town twice.
+#
+# In two training sets, the same answers are written *at once* or *step by step*, with every town on the way.
+
+# %% tags=["demo"]
+from coursekit import routes
+from coursekit.datasets import read_table
+from coursekit.pictures import rewards_tables as tables
+
+shown = routes.draw(1, np.random.default_rng(5), least=4)
+for number, form in enumerate(routes.FORMS):
+    print(f"{form:>12}:   {routes.spelled(shown.written(np.array([number]))[0])}")
+
+# %% [markdown]
+# GPTs with two layers were trained on new routes in every step, with three seeds: step by step for 400 steps, and at once for twice as many (`python -m experiments
+# rewards_steps`).
+#
+# **Predict:** how accurate is the model that answers *at once*, on average over routes of one to eight buses? (Chance level is one in twelve, 0.08.)
+
+# %% tags=["demo"]
+predict("rewards.at_once", ...)
+
+# %% tags=["demo"]
+forms = read_table("results/rewards_forms.csv")
+at_once = forms[forms["form"] == "at once"]
+reveal("rewards.at_once", at_once["accuracy"].mean())
+pictures.by_buses(forms)
+
+# %% [markdown]
+# Step by step, the model is correct for every number of buses. At once, it is only slightly better than chance, even for a single bus, although it was trained for twice as long. A step is a
+# single look-up in the map, and every step on the way is a training target. A direct answer has one target for the whole route. Whether two layers cannot compute
+# long routes at once, or only need more training, is not decided by this experiment.
+
+# %% [markdown]
+# **Does reinforcement learning find the steps?** We take a base model that has seen both kinds of answers: one in five was written step by step, the others at once. GRPO
+# trains it for 60 steps with your `group_advantages` and `grpo_loss`, without a penalty. The reward is 1 if the last town is correct, so nobody rewards the steps. As a
+# control, the same training starts from a base that has never seen a step.
+#
+# **Predict:** before GRPO, about a fifth of the base model's answers are written step by step. Which fraction is it afterwards?
+
+# %% tags=["demo"]
+predict("rewards.stepwise_after", ...)
+
+# %% tags=["demo"]
+verified_runs = read_table("results/rewards_verified.csv")
+with_steps = verified_runs["share"] > 0
+tuned = verified_runs["stage"] == "tuned"
+reveal("rewards.stepwise_after", verified_runs[with_steps & tuned]["stepwise"].mean())
+tables.verified(verified_runs)
+pictures.passes(verified_runs)
+
+# %% [markdown]
+# After GRPO, nearly every answer is written step by step, and a single sample is almost always correct, although only the last town was rewarded.
+# Among the base's samples, those with steps are correct more often than the others, so their advantages are positive on average. GRPO also improves the steps
+# themselves: most of the base's answers with steps were wrong.
+
+# %% [markdown]
+# In the control, there is nothing to reinforce, because the base generates practically no steps. No gain in accuracy can be detected, and the guesses become less varied:
+# pass@8 falls for each of the three seeds. Here, reinforcement learning sharpens a behaviour that the base already shows now and then; it does not discover one.
+#
+# As in the comparison of Yue et al. (2025), the base catches up: with 64 samples, it solves every problem. In our case, however, this says little, because guessing solves 99.6 % of them,
+# too. At k = 8, the base that knows steps is above the chance level and far below its tuned version.
+
+# %% [markdown]
 # ## Summary
 #
 # - REINFORCE estimates the gradient of an expected reward from samples. A baseline leaves its expectation unchanged and removes most of its variance.
@@ -647,6 +718,7 @@ pictures.voted(voted, len(drawn))
 # - Stiennon, N. et al. (2020). Learning to summarize from human feedback. *NeurIPS* 33. arXiv:2009.01325.
 # - Tang, Y. and Munos, R. (2025). On a few pitfalls in KL divergence gradient estimation for RL. arXiv:2506.09477.
 # - Wang, X. et al. (2023). Self-consistency improves chain of thought reasoning in language models. *ICLR*. arXiv:2203.11171.
+# - Wei, J. et al. (2022). Chain-of-thought prompting elicits reasoning in large language models. *NeurIPS* 35. arXiv:2201.11903.
 # - Williams, R. J. (1992). Simple statistical gradient-following algorithms for connectionist reinforcement learning. *Machine Learning* 8, 229–256.
 # - Yue, Y. et al. (2025). Does reinforcement learning really incentivize reasoning capacity in LLMs beyond the base model? arXiv:2504.13837.
 # - Zelikman, E., Wu, Y., Mu, J. and Goodman, N. D. (2022). STaR: bootstrapping reasoning with reasoning. *NeurIPS* 35. arXiv:2203.14465.

@@ -126,6 +126,47 @@ def test_the_majority_and_the_verifier_beat_a_single_sample(measured):
     assert measured["per_sum"]["pass@8"].min() == 1 > measured["voted"]["one sample"][2]
 
 
+def test_steps_are_learned_and_direct_answers_are_not(measured):
+    forms = measured["forms"]
+    accuracy = {form: runs["accuracy"] for form, runs in forms.groupby("form")}
+    assert all(len(values) == 3 * 8 for values in accuracy.values())
+    assert accuracy["step by step"].min() > 0.98
+    assert accuracy["at once"].mean() > 1 / 12 and accuracy["at once"].max() < 0.25
+
+
+def by_seed(measured, share: float, stage: str):
+    runs = measured["verified_runs"]
+    runs = runs[(runs["share"] == share) & (runs["stage"] == stage)].sort_values("seed").reset_index()
+    assert len(runs) == 3
+    return runs
+
+
+def test_rewards_for_the_last_town_make_the_steps_the_rule(measured):
+    base, tuned = (by_seed(measured, 0.2, stage) for stage in ("base", "tuned"))
+    assert base["stepwise"].mean() == pytest.approx(0.2, abs=0.05)  # "about a fifth"
+    assert tuned["stepwise"].min() > 0.99 and tuned["pass@1"].min() > 0.95
+    assert above_zero(base["correct if stepwise"] - base["correct if at once"])
+    assert base["correct if stepwise"].max() < 0.5  # "most … were wrong"
+    assert above_zero(tuned["correct if stepwise"] - base["correct if stepwise"])
+
+
+def test_without_steps_in_training_nothing_is_reinforced(measured):
+    base, tuned = (by_seed(measured, 0.0, stage) for stage in ("base", "tuned"))
+    assert max(base["stepwise"].max(), tuned["stepwise"].max()) < 0.01  # "practically no steps"
+    assert not above_zero(tuned["pass@1"] - base["pass@1"])
+    assert (tuned["pass@8"] < base["pass@8"]).all()  # "for each of the three seeds"
+
+
+def test_pass_at_64_says_little_and_pass_at_8_does(measured):
+    base, tuned = (by_seed(measured, 0.2, stage) for stage in ("base", "tuned"))
+
+    def chance(k):
+        return 1 - (11 / 12) ** k
+
+    assert (base["pass@64"] == 1).all() and chance(64) == pytest.approx(0.996, abs=0.0005)
+    assert above_zero(base["pass@8"] - chance(8)) and above_zero(tuned["pass@8"] - base["pass@8"] - 0.25)
+
+
 LOSS = {
     "rewards-reinforce_loss": """def reinforce_loss(log_p, reward, baseline):
     return -((reward - baseline) * log_p).mean()"""
