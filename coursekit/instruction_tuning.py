@@ -63,6 +63,21 @@ def start_alike(theirs: nn.Module, ours: nn.Module) -> None:
                 weight.copy_(layer.A if "lora_A" in path else layer.B)
 
 
+def add_lora(
+    model: nn.Module, layer: Callable[[nn.Linear, int, float], nn.Module], rank: int = 8, alpha: float = 16.0
+) -> list[nn.Parameter]:
+    """Wrap the query and value projections of all layers of SmolLM2; return the trainable parameters.
+
+    A projection that is already wrapped is wrapped anew, so that a second call starts again from the original model.
+    """
+    model.requires_grad_(False)
+    for block in model.model.layers:
+        for name in ("q_proj", "v_proj"):
+            projection = getattr(block.self_attn, name)
+            setattr(block.self_attn, name, layer(getattr(projection, "base", projection), rank, alpha))
+    return [weight for weight in model.parameters() if weight.requires_grad]
+
+
 def five_steps(
     model: nn.Module,
     loss_of: Callable[[nn.Module, Questions], Tensor],

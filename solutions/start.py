@@ -75,7 +75,7 @@ course_map()
 # | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 75 | turn sentences into vectors and search with them | 06 | 12 |
 # | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests whose quality is measured | all | P |
 # | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 85 | write a decoder with the components used today, and run it with SmolLM2's weights | 03, 07 | |
-# | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 80 | fine-tune a model to answer questions and to match preferences, and measure what it forgets | 07, 09 | 16 |
+# | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 85 | fine-tune a model to answer questions and to match preferences, and measure what it forgets | 07, 09 | 16 |
 # | 15 | [Taking a model apart](15_circuits/15_circuits.ipynb) | 90 | find out what a head, a position and a direction do, and test it against the truth | 06, 07, 08 | |
 # | 16 | [Learning from rewards](16_rewards/16_rewards.ipynb) | 85 | train a policy on rewards, compare it with the best policy, and predict when a wrong reward does harm | 07, 14 | |
 # | P | [A project of one's own](project/project.ipynb) | 85 | train a GPT on a text of your own, find the senses of a word in it, and support one claim with an interval and a control | 01, 07, 08, 12 | |

@@ -1,26 +1,84 @@
 """What notebook 14 prints of values that it has computed."""
 
+import html
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 import torch
+from IPython.display import Markdown, display
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from coursekit import instructions, judges
+from coursekit import instructions, json_answers, judges
 from coursekit.instruction_tuning import Tuned, TuningRuns, count, five_steps, logits_apart, trained
 from coursekit.instructions import Questions
-from coursekit.intervals import mean_and_half
+from coursekit.intervals import mean_and_half, wilson
 from coursekit.judged_reviews import Judged
 from coursekit.language import load_language
+from coursekit.pictures.tables import markdown_table
 from coursekit.small import GPT
 
+MARKUP = str.maketrans({"\n": " ", **{letter: f"&#{ord(letter)};" for letter in "|`*_$[]\\~#"}})
+"""Letters of a generated text that Markdown would take as its own."""
 
-def continued_and_answered(both: Mapping[str, tuple[str, str]]) -> None:
-    """Each question with the base model's continuation and the assistant's answer."""
-    for question, (by_base, by_assistant) in both.items():
-        print(f"\n{question}\n  base model: {by_base} …\n  assistant: {by_assistant}")
+
+def asked_three_ways(texts: Mapping[str, tuple[str, str, str]]) -> None:
+    """For each question the texts of the novels' GPT and of SmolLM2, without and with its chat template."""
+    head = ["question", "novels' GPT", "SmolLM2 without its template", "SmolLM2 with its template"]
+    rows = [[_plain(question), *map(_plain, each)] for question, each in texts.items()]
+    display(Markdown(markdown_table(head, rows, "llll")))
+
+
+def json_before_and_after(
+    asked: pd.DataFrame, before: Sequence[str], after: Sequence[str], model: nn.Module
+) -> None:
+    """A question of three topics with the answers before and after training, how many of all answers have the format, and the trainable parameters."""
+    shown = [(asked["topic"] == topic).idxmax() for topic in ("geography", "animals", "numbers")]
+    rows = [[_plain(asked["question"][n]), _plain(before[n]), _plain(after[n])] for n in shown]
+    display(Markdown(markdown_table(["held-out question", "before", "after"], rows, "lll")))
+    counts = [_of(json_answers.counted(texts, asked)["in format"], len(asked)) for texts in (before, after)]
+    print(f"answers in the format: before {counts[0]}, after {counts[1]}")
+    print(f"trainable parameters: {count(trained(model)):,} of {count(list(model.parameters())):,}")
+
+
+def json_recorded(runs: pd.DataFrame) -> None:
+    """What each prompt and each seed of LoRA reaches on 20 held-out questions and 10 other requests, and the change on plain text."""
+    names = {
+        "no instruction": "SmolLM2 as it is",
+        "format described": "… the format described in the prompt",
+        "five examples": "… five examples in the prompt",
+    }
+    head = [
+        "", "in the format (95 % interval)", "contains the answer", "other requests in the format",
+        "more tokens in the prompt", "change on plain text (nats per token)", "KL on plain text (nats per token)",
+    ]  # fmt: skip
+    rows = [
+        [
+            names.get(run.run, f"LoRA, seed {run.seed}"), _of(run.in_format, 20), f"{run.answer} of 20",
+            _requests(run.requests_in_format), f"{run.tokens_before}",
+            f"{run.nats_above:+.3f} ({run.nats_above_low:+.3f} to {run.nats_above_high:+.3f})" if run.run == "LoRA" else "–",
+            f"{run.kl:.3f}" if run.run == "LoRA" else "–",
+        ]
+        for run in runs.itertuples()
+    ]  # fmt: skip
+    display(Markdown(markdown_table(head, rows)))
+
+
+def _requests(found: float) -> str:
+    """How many of the ten requests, if they were made."""
+    return "–" if np.isnan(found) else f"{found:.0f} of 10"
+
+
+def _of(found: int, asked: int) -> str:
+    """A count with the 95 % interval of the proportion."""
+    low, high = wilson(found / asked, asked)
+    return f"{found} of {asked} ({100 * low:.0f} to {100 * high:.0f} %)"
+
+
+def _plain(text: str) -> str:
+    """A generated text in a cell of a Markdown table, letter by letter."""
+    return html.escape(text.strip(), quote=False).translate(MARKUP)
 
 
 @torch.no_grad()

@@ -13,7 +13,7 @@
 # model into an assistant: training on example answers, which the model imitates, and training on pairs of answers, one of which was preferred. You will
 # implement both on the generated language, for which we know the best possible assistant and can measure exactly how much a model forgets.
 #
-# **You need** notebooks 07 and 09; 13 helps. **Time** about 80 minutes for the core: ten exercises and a written question. The section marked *Further* (a bug to fix) is optional.
+# **You need** notebooks 07 and 09; 13 helps. **Time** about 85 minutes for the core: ten exercises and a written question. The section marked *Further* (a bug to fix) is optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb) · next: [15 · Taking a model apart](../15_circuits/15_circuits.ipynb)
 
@@ -22,6 +22,7 @@
 #
 # - train a model on answers only, and pack conversations without mixing them;
 # - fine-tune with a low-rank update and merge the update into the weights;
+# - change the format in which a real assistant answers, and measure what else has changed;
 # - implement DPO, and state the policy that it approximates;
 # - interpret an assistant's score critically.
 
@@ -49,28 +50,35 @@ use_style()
 pictures.way()
 
 # %% [markdown]
-# We put the same question to two models from notebook 07: a GPT trained on novels, which is a base model, and SmolLM2, which is an assistant.
+# We put the same question to a base model and to an assistant from notebook 07: a GPT trained on novels, and SmolLM2-Instruct. An assistant is trained on
+# conversations in a **chat template**, which marks the turns. We also give SmolLM2 the question without its template, as a base model would receive it. (The weights
+# are the same: the course does not include the base model of SmolLM2-Instruct.) Each model generates up to 30 tokens by greedy decoding. Without the template, the
+# text must not end earlier.
 
 # %% tags=["demo"]
 YOUR_QUESTION = "Why is the sky blue?"               # change it
 
 # %% tags=["demo"]
-from coursekit.answering import answered, continued
+from coursekit.answering import asked_three_ways
 from coursekit.models import load as load_pretrained
 from coursekit.novels.shipped import load_gpt as load_novels_gpt
 
 print("This takes about ten seconds.")
 novels, subwords = load_novels_gpt()
 smol = load_pretrained("SmolLM2-135M-Instruct", head="causal-lm")
-both = {
-    question: (continued(novels, subwords, question), answered(smol, question))
+three_ways = {
+    question: asked_three_ways(novels, subwords, smol, question)
     for question in ("What is the capital of France?", YOUR_QUESTION)
 }
-tables.continued_and_answered(both)
+tables.asked_three_ways(three_ways)
 
 # %% [markdown]
-# The base model continues the question as a novel would, whereas the assistant answers it. On the generated language, we can measure exactly what a model gains
-# and what it loses when it is turned into an assistant.
+# The novels' GPT continues the question with dialogue, as a novel would. Without its template, SmolLM2 repeats the correct answer. (If the text were allowed to end,
+# it would end immediately.) With the template, the same weights answer the question in one sentence and stop. In this example, the template changes how SmolLM2
+# writes, not what it knows.
+
+# %% [markdown]
+# On the generated language, we can measure exactly what a model gains and what it loses when it is turned into an assistant.
 #
 # Our small GPT (07) has been trained only on plain sentences of this language. We ask it for the topic of a sentence. The prompt consists of the sentence's
 # first four words and [SEP]; the answer is the topic in one word, followed by [EOS]. Four words do not always determine the topic. In our language, however,
@@ -349,6 +357,52 @@ peft_losses, peft_counts = tables.steps_of_both(
 )
 
 # %% [markdown]
+# **A real assistant.** SmolLM2 answers in prose, but a program that uses its answers needs a fixed format such as JSON. We add your `LoRALinear` to SmolLM2's query and
+# value projections and train the updates on 40 short questions, with labels from your `sft_labels`. The answers look like this: `{"answer": "Rome", "topic":
+# "geography"}` (`data/json_answers`). An answer is *in the format* if it is one JSON object with exactly these two keys, without any other text.
+#
+# The learning rate is 0.003, at which the training loss ended lower than at 0.001 in a first trial.
+#
+# **Predict:** how many of the answers to 20 held-out questions are in the format after two epochs, that is, 20 steps?
+
+# %% tags=["demo"]
+predict("assistant.in_format", ...)
+
+# %% tags=["demo"]
+from coursekit import json_answers
+from coursekit.instruction_tuning import add_lora
+
+print("This takes about forty seconds.")
+torch.manual_seed(0)
+weights = add_lora(smol.model, LoRALinear, rank=8, alpha=16)
+held_out = json_answers.questions("test")
+written_before = json_answers.write(smol, held_out)
+
+turns = json_answers.conversations(smol.tokenizer, json_answers.questions("train"))
+json_losses = json_answers.train(smol.model, weights, [sft_labels(each) for each in turns])
+written_after = json_answers.write(smol, held_out)
+
+in_format = json_answers.counted(written_after, held_out)["in format"]
+reveal("assistant.in_format", in_format)
+tables.json_before_and_after(held_out, written_before, written_after, smol.model)
+
+# %% [markdown]
+# Twenty steps have changed the form of the answers. What else have they changed? We repeated the run with three seeds (`python -m experiments assistant_json`). As a
+# baseline, we asked the untuned model for the format in its prompt, by a description or by five solved questions. We also made ten requests that do not ask for JSON,
+# such as "Write one sentence about the sea.", and measured the loss on reviews (`data/sentiment`), which are plain text without a chat template.
+
+# %% tags=["demo"]
+json_runs = json_answers.recorded_json()
+tables.json_recorded(json_runs)
+
+# %% [markdown]
+# With every seed, LoRA teaches the format. Five examples in the prompt are enough, too, but they make every prompt 154 tokens longer. With a description alone, no
+# answer of this small model is in the format.
+#
+# Training has had side effects. For each seed, several of the ten requests are also answered in the format, although they did not ask for it, and the loss on plain text is
+# higher than before. LoRA teaches the form of an answer here, but no facts: the answers are not more often correct than those of the untuned model.
+
+# %% [markdown]
 # ## 4 · Accuracy against forgetting
 #
 # Biderman et al. (2024) report that, in large models, LoRA "learns less and forgets less" than full tuning. Is this true here? We tuned all weights, the last
@@ -623,19 +677,12 @@ check("assistant.in_order", lambda case: in_order(case["scores"], case["positive
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit import judges
-
-def add_lora(model, rank: int = 8, alpha: float = 16.0) -> list[Tensor]:
-    """Wrap the query and value matrices of all layers of SmolLM2 in your LoRALinear; return the trainable parameters."""
-    model.requires_grad_(False)
-    for layer in model.model.layers:
-        for name in ("q_proj", "v_proj"):
-            setattr(layer.self_attn, name, LoRALinear(getattr(layer.self_attn, name), rank, alpha))
-    return [weight for weight in model.parameters() if weight.requires_grad]
+from coursekit.instruction_tuning import add_lora
 
 def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs: int, seed: int, rows: int = 8) -> int:
     """Train on the answers to question 1, with linear decay; return the number of trainable parameters."""
     torch.manual_seed(seed)
-    learning, order = add_lora(judge.model), np.random.default_rng(seed)
+    learning, order = add_lora(judge.model, LoRALinear), np.random.default_rng(seed)
     optimiser = torch.optim.AdamW(learning, lr=lr, weight_decay=0.0)
     good, bad = judges.answer_tokens(judge.tokenizer)
     targets = torch.where(torch.tensor(positive), good, bad)
@@ -827,6 +874,7 @@ unload_error = {
 #
 # - In supervised fine-tuning, usually only the assistant's tokens count in the loss; packing needs boundaries for labels, attention and learned positions.
 # - LoRA trains a low-rank update of frozen weights; once merged, the update costs no extra time.
+# - With 40 examples, LoRA changes the format of a real assistant's answers, but not only where the format is wanted.
 # - Tuning can raise accuracy while the model forgets part of the language, so measure both.
 # - DPO approximates the policy proportional to π_ref · exp(r/β). With a small β, the policy follows the reward even where the reward is wrong.
 # - A score depends on the threshold, the prompt and the text that leaked into the training data.

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from coursekit.intervals import bootstrap, mean_and_half
+from coursekit import json_answers
+from coursekit.answering import continued_by_assistant
+from coursekit.intervals import bootstrap, mean_and_half, wilson
+from coursekit.models import load
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["14_assistant"]
@@ -14,9 +17,18 @@ def above_zero(values) -> bool:
     return mean - half > 0
 
 
-def test_the_base_model_continues_a_question_and_the_assistant_answers_it(measured):
-    by_base, by_assistant = measured["both"]["What is the capital of France?"]
-    assert "Paris" in by_assistant and "paris" not in by_base.lower()
+QUESTION = "What is the capital of France?"
+
+
+def test_one_question_is_continued_as_in_a_novel_repeated_and_answered(measured):
+    by_novels, without, within = measured["three_ways"][QUESTION]
+    assert "paris" not in by_novels.lower() and "said" in by_novels and '"' in by_novels
+    assert without.count("Paris") > 2 and within.count("Paris") == 1 and within.endswith(".")
+
+
+def test_without_its_template_the_assistant_would_end_at_once(measured):
+    """ "If the text were allowed to end, it would end immediately." The notebook's own SmolLM2 has been tuned by now."""
+    assert continued_by_assistant(load("SmolLM2-135M-Instruct", head="causal-lm"), QUESTION, at_least=0) == ""
 
 
 def test_a_base_model_does_not_answer_and_nobody_always_can(measured):
@@ -39,6 +51,40 @@ def test_the_library_gives_the_same_losses(measured):
     yours, theirs = measured["peft_losses"].values()
     assert yours == pytest.approx(theirs, abs=1e-4) and len(yours) == 5
     assert len(set(measured["peft_counts"].values())) == 1
+
+
+def clearly_above(found: int, other: int, asked: int) -> bool:
+    """Whether the interval of one count out of as many lies above that of another."""
+    return wilson(found / asked, asked)[0] > wilson(other / asked, asked)[1]
+
+
+def test_the_live_run_teaches_the_format(measured):
+    held_out = measured["held_out"]
+    before, after = (
+        json_answers.counted(measured[name], held_out)["in format"]
+        for name in ("written_before", "written_after")
+    )
+    assert before == 0 and clearly_above(after, before, len(held_out))
+    trained = [weight for weight in measured["smol"].model.parameters() if weight.requires_grad]
+    assert sum(weight.numel() for weight in trained) == 30 * 8 * (2 * 576 + 576 + 192)
+
+
+def test_every_seed_learns_the_format_carries_it_to_requests_and_pays_on_plain_text(measured):
+    runs = measured["json_runs"]
+    tuned, plain = runs[runs["run"] == "LoRA"], runs.set_index("run").loc["no instruction"]
+    assert list(tuned["seed"]) == [0, 1, 2] and plain["in_format"] == plain["requests_in_format"] == 0
+    for run in tuned.itertuples():
+        assert clearly_above(run.in_format, 0, 20)
+        assert run.requests_in_format >= 3  # "several of the ten"
+        assert run.nats_above_low > 0
+        assert not clearly_above(run.answer, plain["answer"], 20)  # "not more often correct"
+
+
+def test_five_examples_in_the_prompt_do_so_too_and_a_description_does_not(measured):
+    runs = measured["json_runs"].set_index("run")
+    described, shown = runs.loc["format described"], runs.loc["five examples"]
+    assert described["in_format"] == 0 and clearly_above(shown["in_format"], 0, 20)
+    assert shown["tokens_before"] == 154
 
 
 def test_lora_forgets_less_at_its_rate_and_more_than_full_tuning_one_rate_lower(measured):
