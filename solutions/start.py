@@ -40,8 +40,8 @@ from coursekit.word_explorer import explore
 explore("bank")
 
 # %% [markdown]
-# From bottom to top, the line passes through the model's layers. On a vertical line, the vector equals the mean of example sentences with that sense, as far as
-# the senses differ; the shaded bands contain about two thirds of other sentences. For a word with three senses, the means are the corners of a triangle. The colours
+# From bottom to top, the line passes through the model's layers. Each vertical line marks the mean of example sentences with one sense, measured along the
+# direction in which the senses differ; the shaded bands contain about two thirds of other sentences. For a word with three senses, the means are the corners of a triangle. The colours
 # show attention × value, summed over all heads and layers; feed-forward layers move the vector as well.
 
 # %% [markdown]
@@ -64,16 +64,16 @@ course_map()
 # |:--|:--|:--|:--|:--|:--|
 # | 01 | [One vector per word](01_static_embeddings/01_static_embeddings.ipynb) | 80 | count and train word vectors, compare them with people's ratings, and explain what one vector per word cannot represent | | 02, 12, P |
 # | 02 | [Attention, step by step](02_attention/02_attention.ipynb) | 75 | compute attention by hand, in a batch, with masks and with heads | 01 | 03 |
-# | 03 | [The transformer layer](03_transformer_layer/03_transformer_layer.ipynb) | 75 | write the parts of a transformer as your own modules, match PyTorch's layer, and train it | 02 | 04, 06, 07, 13 |
-# | 04 | [Recurrence, encoder–decoder, and what attention costs](04_recurrence/04_recurrence.ipynb) | 75 | write an LSTM step, attention and a decoder block, and measure how much each step improves translation | 03 | 05, 07 |
-# | 05 | [ELMo](05_elmo/05_elmo.ipynb) | 75 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |
+# | 03 | [The transformer layer](03_transformer_layer/03_transformer_layer.ipynb) | 80 | write the parts of a transformer as your own modules, match PyTorch's layer, and train it | 02 | 04, 06, 07, 13 |
+# | 04 | [Recurrence, encoder–decoder, and what attention costs](04_recurrence/04_recurrence.ipynb) | 80 | write an LSTM step, attention and a decoder block, and measure how much each step improves translation | 03 | 05, 07 |
+# | 05 | [ELMo](05_elmo/05_elmo.ipynb) | 80 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |
 # | 06 | [BERT](06_bert/06_bert.ipynb) | 85 | split words into subwords, mask tokens and pre-train an encoder | 03, 05 | 08, 09, 11, 15 |
 # | 07 | [GPT](07_gpt/07_gpt.ipynb) | 90 | write a GPT with a cache, train it, load GPT-2's weights, and show which words the model cannot see | 03, 04 | 08, 12, 13, 14, 15, 16, P |
-# | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 75 | examine a word's vector at every layer and distinguish its senses | 06, 07 | 09, 15, P |
+# | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 80 | examine a word's vector at every layer and distinguish its senses | 06, 07 | 09, 15, P |
 # | 09 | [Fine-tuning](09_fine_tuning/09_fine_tuning.ipynb) | 85 | choose which parameters to train, at which learning rate and for how long, and measure forgetting | 06, 08 | 10, 14 |
 # | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 70 | train three heads on one encoder and evaluate each with a suitable measure | 09 | 12 |
-# | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 75 | turn sentences into vectors and search with them | 06 | 12 |
-# | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests whose quality is measured | all | P |
+# | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 80 | turn sentences into vectors and search with them | 06 | 12 |
+# | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 75 | compare all models on the same words, with intervals, and write tests whose quality is measured | all | P |
 # | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 85 | write a decoder with the components used today, and run it with SmolLM2's weights | 03, 07 | |
 # | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 85 | fine-tune a model to answer questions and to match preferences, and measure what it forgets | 07, 09 | 16 |
 # | 15 | [Taking a model apart](15_circuits/15_circuits.ipynb) | 90 | find out what a head, a position and a direction do, and test it against the truth | 06, 07, 08 | |

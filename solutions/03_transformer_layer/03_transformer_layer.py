@@ -13,7 +13,7 @@
 # One **layer** then combines attention with three simpler components: a small network applied to each word, residual connections and normalisation. Many such layers are stacked.
 # You will write each component, find out what breaks without it, compare the complete layer with PyTorch's, and train it.
 #
-# **You need** notebook 02. **Time** about 75 minutes: seven exercises and two written questions. Three more
+# **You need** notebook 02. **Time** about 80 minutes: seven exercises and two written questions. Three more
 # exercises and an extension are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [02 · Attention, step by step](../02_attention/02_attention.ipynb) · next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb)

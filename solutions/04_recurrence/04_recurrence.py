@@ -12,7 +12,7 @@
 # Before attention, networks read a sentence word by word and updated a memory. You will build such networks and measure how much of the first word they remember. In a translator, an **encoder** reads a sentence and a **decoder**
 # generates its translation. The two are connected first by a single vector, then by attention to all words. Finally, attention replaces the recurrence. Three translators show how much each step contributes.
 #
-# **You need** notebooks 02 and 03. **Time** about 75 minutes, or two hours if PyTorch is new to you: nine exercises and two written questions. *Further* sections add a bug to find and four extensions.
+# **You need** notebooks 02 and 03. **Time** about 80 minutes, or two hours if PyTorch is new to you: nine exercises and two written questions. *Further* sections add a bug to find and four extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb) · next: [05 · ELMo](../05_elmo/05_elmo.ipynb)
 

@@ -12,7 +12,7 @@
 # The translator in notebook 04 learned to separate the senses of words because their translations differ. Plain text has no translations, but a model can be trained on it by self-supervision: a **language model** predicts the next word at every position. **ELMo** (Peters et al. 2018) uses two
 # language models, one from left to right and one from right to left. Their hidden states at a word depend on its context, and together they form its contextual embedding.
 #
-# **You need** notebook 04. **Time** about 75 minutes: seven exercises, one of which is a bug to find, and two written questions. *Further* sections and two extensions are optional.
+# **You need** notebook 04. **Time** about 80 minutes: seven exercises, one of which is a bug to find, and two written questions. *Further* sections and two extensions are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)
 

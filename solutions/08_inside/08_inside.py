@@ -13,7 +13,7 @@
 # nothing in them is labelled. We extract a word's contextual embedding from every layer, find out which layer separates its senses best, and inspect the tokens
 # that it attends to. We compare every measurement with its value for words that have nothing in common.
 #
-# **You need** notebooks 06 and 07. **Time** about 75 minutes for the core: five exercises, a bug to fix, and two written questions. The section marked *Further* (three models trained on
+# **You need** notebooks 06 and 07. **Time** about 80 minutes for the core: five exercises, a bug to fix, and two written questions. The section marked *Further* (three models trained on
 # novels) and two extensions are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)

@@ -13,7 +13,7 @@
 # same meaning should have similar vectors. The simplest sentence vector is the mean of the word vectors. In this notebook, we compare the resulting
 # similarities with human judgements, train an encoder that does better, and use sentence vectors for search.
 #
-# **You need** notebooks 01, 03 and 06. **Time** about 75 minutes for the core: seven exercises, one of which asks you to fix a bug, and two written questions.
+# **You need** notebooks 01, 03 and 06. **Time** about 80 minutes for the core: seven exercises, one of which asks you to fix a bug, and two written questions.
 # Sections marked *Further* and the extension are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)

@@ -13,7 +13,7 @@
 # possible prediction. A later section compares models trained on the same English novels. Computing the accuracies is the smaller part of the work; the larger part is to decide
 # which differences are real.
 #
-# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 70 minutes for the core: five exercises and two written questions. *Further* sections (40 minutes) add
+# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 75 minutes for the core: five exercises and two written questions. *Further* sections (40 minutes) add
 # three exercises, one of which is a bug to find. There is also an optional extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb) · next: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
