@@ -20,12 +20,14 @@ BELOW_UNIGRAM = {
     "last 4": "The model now predicts the token that it has just read. The target at position t is the token at t + 1.",
     "last 5": "The model now predicts the token before the one that it has just read. The target at position t is the token at t + 1.",
     "last 6": "The model now predicts the token after the next one. Shift the targets by one position only.",
-    "last 7": "The model is much better on the first few windows of the training text than on the rest of it. Draw the starts of the windows from the whole text, and anew at each step.",
+    "last 7": "Your windows come from only a part of the training text, or are the same at each step. Draw their starts from the whole text, and anew at each step.",
     "last 8": "The model was called more often than there are steps: one batch for each step.",
     "last 9": "The returned tensor should contain one loss for each step: its shape is (steps).",
     "last 10": "The returned losses are not the mean cross-entropies of your batches in nats per token. Return what you minimise, at each step.",
     "last 11": "The held-out loss is not below that of the unigram baseline. Train with a larger learning rate (0.003 to 0.01), and on windows from the whole text.",
     "last 12": "The model was called less often than there are steps: take one batch for each step.",
+    "last 13": "The gradients of all steps add up in your loop, because nothing sets them to zero. Call optimiser.zero_grad() at each step.",
+    "last 14": "The loss at most of the T positions does not count in your training. Take the mean cross-entropy at all positions, not only at the last one.",
     "last": "The check could not read its own result.",
 }  # fmt: skip
 """What the codes of `trained` mean; from FINE_FROM on, everything is fine."""

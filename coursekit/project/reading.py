@@ -17,6 +17,8 @@ from coursekit.project.packaged_texts import PACKAGED
 
 LEAST, MOST = 200_000, 5_000_000
 """Bytes of a text. Below, a GPT has too little to learn from; above, ten minutes are too short to read it once."""
+HUGE = 100_000_000
+"""Bytes of a file that is not opened at all."""
 LONGEST = 1_200
 """Characters of a passage; a longer paragraph is split at the ends of sentences."""
 FEW = 100
@@ -76,7 +78,7 @@ def own_text(where: str | Path, personal: str = "ask", encoding: str = "utf-8", 
     if str(where) in PACKAGED:
         packaged = PACKAGED[str(where)]
         return Text(str(where), passages_of(packaged.read()), (packaged.about,))
-    path = Path(where)
+    path = Path(where).expanduser()
     text = _decoded(path, _content(path), encoding)
     text, shortened = _in_bounds(path.name, text, cut)
     return Text(path.name, *_examined(path.name, text, personal, shortened))
@@ -97,11 +99,12 @@ def passages_of(text: str) -> tuple[str, ...]:
 
 
 def _pieces(paragraph: str) -> list[str]:
-    """A long paragraph in pieces of whole sentences, or of whole words where a sentence is long itself."""
+    """A long paragraph in pieces of whole sentences, of whole words where a sentence is long itself, or of what is left."""
     found, now = [], ""
     parts = re.split(r"(?<=[.!?])\s+", paragraph) if len(paragraph) > LONGEST else [paragraph]
     words = (word for part in parts for word in (part.split(" ") if len(part) > LONGEST else [part]))
-    for part in words:
+    short = (word[start : start + LONGEST] for word in words for start in range(0, len(word), LONGEST))
+    for part in short:
         if now and len(now) + len(part) >= LONGEST:
             found.append(now)
             now = ""
@@ -110,7 +113,11 @@ def _pieces(paragraph: str) -> list[str]:
 
 
 def _content(path: Path) -> bytes:
+    if "\0" in str(path):
+        raise TextUnusable(f"{str(path)!r} is not the name of a file.")
     try:
+        if path.exists() and not path.is_dir():
+            _openable(path)
         return path.read_bytes()
     except FileNotFoundError:
         beside = sorted(one.name for one in path.parent.glob("*.txt")) if path.parent.is_dir() else []
@@ -125,29 +132,58 @@ def _content(path: Path) -> bytes:
         raise TextUnusable(f"{str(path)!r} cannot be read: {error.strerror}.") from None
 
 
+def _openable(path: Path) -> None:
+    """Raises TextUnusable for a device or a file so large that reading it would fill the memory."""
+    if not path.is_file():
+        raise TextUnusable(f"{str(path)!r} is not a file with a text but a device.")
+    size = path.stat().st_size
+    if size > HUGE:
+        raise TextUnusable(
+            f"{path.name} has {size / 1e6:,.0f} MB; the project takes at most {MOST / 1e6:.0f} MB. Save a part of it as a file of its own."
+        )
+
+
 def _decoded(path: Path, content: bytes, encoding: str) -> str:
     if not content.strip():
         raise TextUnusable(f"{path.name} is empty.")
     for start, what in FILES.items():
         if content.startswith(start):
             raise TextUnusable(f"{path.name} is not plain text but {what}.")
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encoding = "utf-16"
-    elif b"\0" in content:
+    encoding = _wide(content) or encoding
+    wide = encoding.lower().startswith(("utf-16", "utf-32", "utf16", "utf32"))
+    if not wide and b"\0" in content:
         raise TextUnusable(
-            f"{path.name} is not plain text: it contains zero bytes, as programs and pictures do."
+            f"{path.name} is not plain text: it contains zero bytes, as programs and pictures do. If it is a text in UTF-16, save it as UTF-8."
+        )
+    if not wide and len(re.findall(rb"[\x01-\x08\x0e-\x1f]", content[:SAMPLE])) > len(content[:SAMPLE]) / 100:
+        raise TextUnusable(
+            f"{path.name} is not plain text: it contains control characters, as programs and pictures do."
         )
     try:
-        return content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+        text = content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except LookupError:
         raise TextUnusable(
             f"Python has no encoding named {encoding!r}; there are, for example, 'utf-8' and 'latin-1'."
         ) from None
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
+        where = f": byte {error.start:,} is {content[error.start]:#04x}" if hasattr(error, "start") else ""
         raise TextUnusable(
-            f"{path.name} is not in {encoding.upper()}: byte {error.start:,} is {content[error.start]:#04x}. Save it as UTF-8, or try "
-            'own_text(…, encoding="latin-1") for an older European text, and check whether its accents are right.'
+            f'{path.name} is not in {encoding.upper()}{where}. Save it as UTF-8, or try own_text(…, encoding="cp1252") for a text from an '
+            'older Windows ("latin-1" for one from an older Unix), and check whether its accents are right.'
         ) from None
+    return unicodedata.normalize("NFC", text)  # an accent is part of its letter, and words are whole
+
+
+def _wide(content: bytes) -> str:
+    """UTF-16 or UTF-32 by the mark at the beginning, or by zeros in every second byte, as in most European texts; or ""."""
+    if content.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return "utf-32"
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    even, odd = (content[start:SAMPLE:2].count(0) / max(1, len(content[start:SAMPLE:2])) for start in (0, 1))
+    if max(even, odd) > 0.5 and min(even, odd) < 0.01:
+        return "utf-16-be" if even > odd else "utf-16-le"
+    return ""
 
 
 def _in_bounds(name: str, text: str, cut: bool) -> tuple[str, tuple[str, ...]]:
@@ -194,10 +230,12 @@ def _kind(name: str, text: str) -> tuple[str, ...]:
     middle = len(text) // 2
     sample = text if len(text) < SAMPLE else text[: SAMPLE // 2] + text[middle : middle + SAMPLE // 2]
     letters = [letter for letter in sample if letter.isalpha()]
-    marks = len(re.findall(r"</?\w[^<>]*>", sample))
-    if marks > len(sample) / 400:
-        raise TextUnusable(f"{name} contains {marks:,} HTML or XML tags: save the text without them.")
-    if len(letters) < 0.6 * len(re.sub(r"\s", "", sample)):
+    # The vowel signs of Hindi and the tone marks of Thai are no letters to Unicode.
+    signs = sum(unicodedata.category(sign).startswith("M") for sign in sample)
+    tags = len(re.findall(r"</?\w[^<>]*>", sample))
+    if tags > len(sample) / 400:
+        raise TextUnusable(f"{name} contains {tags:,} HTML or XML tags: save the text without them.")
+    if not letters or len(letters) + signs < 0.6 * len(re.sub(r"\s", "", sample)):
         raise TextUnusable(
             f"{name} is not running text: only {len(letters) / max(1, len(sample)):.0%} of its characters are letters. Tables, numbers and "
             "program output have no sentences to learn from."
@@ -214,7 +252,12 @@ def _kind(name: str, text: str) -> tuple[str, ...]:
         raise TextUnusable(f"{name} is not running text: its words have more than 20 letters on average.")
     if script == "LATIN":
         return ()
-    return (
-        f"{count / sum(scripts.values()):.0%} of its letters are {script.title()}. The tokeniser, the skip-gram vectors and the GPT learn from your text and work as usual. "
-        "The encoder for senses and search was trained on English, so expect little of it, and say so on your page.",
-    )
+    notes = [
+        f"{count / sum(scripts.values()):.0%} of its letters are {script.title()}. The tokeniser, the skip-gram vectors and the GPT learn from your text alone and work as usual. "
+        "The encoder for senses and search was trained on English, so expect little of it, and say so on your page."
+    ]
+    if signs > 0.1 * len(letters):
+        notes.append(
+            "Many of its vowels are signs that Python does not count as letters. Expect parts of words where the notebook shows words."
+        )
+    return tuple(notes)

@@ -22,8 +22,12 @@ from coursekit.project.reading import TextUnusable
 
 AROUND = 60
 """Characters on either side by which an occurrence is recognised, and which the sheet shows."""
+ENOUGH = 4
+"""Words on one side that recognise an occurrence by themselves, where another version of the text differs on the other side."""
 LAYER = 4
 """Of MiniLM's six: notebook 08 found that the last layer is rarely the best one for senses."""
+REACHES = 600, 300, 100
+"""Characters on either side that the encoder reads; where the first are too many tokens, as in a table of dashes, the next."""
 COLUMNS = "number", "left", "word", "right", "first", "second"
 READINGS = "data/project/readings.csv"
 UNDECIDED = -1
@@ -53,8 +57,22 @@ class Occurrence:
     @property
     def key(self) -> str:
         """Eight digits that recognise the occurrence by its context, so that readings need not contain the text."""
-        context = " ".join(re.findall(r"\w+", f"{self.left} {self.word} {self.right}".lower()))
-        return hashlib.sha256(context.encode()).hexdigest()[:8]
+        return _digest(_words(f"{self.left} {self.word} {self.right}"))
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The same of the ENOUGH words before it, and of those after it; "" where the passage has fewer."""
+        before = _words(self.text[: self.start])[-ENOUGH:]
+        after = _words(self.text[self.start + len(self.word) :])[:ENOUGH]
+        return tuple(_digest(words) if len(words) == ENOUGH else "" for words in (before, after))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _digest(words: Sequence[str]) -> str:
+    return hashlib.sha256(" ".join(words).encode()).hexdigest()[:8]
 
 
 def occurrences(passages: Sequence[str], word: str, most: int = 200) -> list[Occurrence]:
@@ -82,7 +100,7 @@ def occurrences(passages: Sequence[str], word: str, most: int = 200) -> list[Occ
 def contextual_vectors(found: Sequence[Occurrence], layer: int = LAYER) -> Float[np.ndarray, "n 384"]:
     """The vector of each occurrence at one layer of the packaged MiniLM, the mean over the word's subwords.
 
-    Of a long passage, the encoder reads 600 characters on either side. Layer 0 is the table of subwords, with positions.
+    Of a long passage, the encoder reads 600 characters on either side, or fewer if these are too many tokens. Layer 0 is the table of subwords, with positions.
     """
     from transformers import AutoTokenizer
 
@@ -93,13 +111,16 @@ def contextual_vectors(found: Sequence[Occurrence], layer: int = LAYER) -> Float
     tokenizer, model = AutoTokenizer.from_pretrained(folder), read_model(folder, None, attentions=False)
     vectors = []
     for one in found:
-        begin = max(0, one.start - 600)
-        encoded = tokenizer(
-            one.text[begin : one.start + 600], return_offsets_mapping=True, return_tensors="pt", truncation=True, max_length=256
-        )  # fmt: skip
-        spans = encoded.pop("offset_mapping")[0]
-        start, end = one.start - begin, one.start - begin + len(one.word)
-        mine = (spans[:, 0] >= start) & (spans[:, 1] <= end) & (spans[:, 1] > spans[:, 0])
+        for reach in REACHES:
+            begin = max(0, one.start - reach)
+            encoded = tokenizer(
+                one.text[begin : one.start + reach], return_offsets_mapping=True, return_tensors="pt", truncation=True, max_length=256
+            )  # fmt: skip
+            spans = encoded.pop("offset_mapping")[0]
+            start, end = one.start - begin, one.start - begin + len(one.word)
+            mine = (spans[:, 0] >= start) & (spans[:, 1] <= end) & (spans[:, 1] > spans[:, 0])
+            if mine.any():
+                break
         hidden = model(**encoded, output_hidden_states=True).hidden_states[layer][0]
         vectors.append(hidden[mine].mean(dim=0).numpy())
     return np.stack(vectors)
@@ -169,14 +190,31 @@ def read_sheet(
 def our_readings(found: Sequence[Occurrence]) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
     """Our two readings of *set* in the language reference: 0 "assign", 1 "type", 2 "group", −1 undecided or not read by us.
 
-    Both are by the same person. For the second, only three words on either side were visible, in random order.
+    Both are by the same person. For the second, only three words on either side were visible, in random order. The text
+    that was read is that of Python 3.11. In another version, an occurrence is recognised if it has the same ENOUGH words on
+    one side. How many of ours were found is printed.
     """
     places = [one / READINGS for one in (Path(__file__).parents[2], Path.cwd(), *Path.cwd().parents)]
     path = next((one for one in places if one.exists()), places[0])
     with path.open(encoding="utf-8", newline="") as file:
-        read = {row["key"]: (int(row["first"]), int(row["second"])) for row in csv.DictReader(file)}
-    pairs = np.array([read.get(one.key, (UNDECIDED, UNDECIDED)) for one in found])
+        rows = list(csv.DictReader(file))
+    matched = [_recognised(one, rows) for one in found]
+    there = len({row["key"] for row in matched if row})
+    print(f"{there} of the {len(rows)} occurrences of 'set' that we labelled are in this text.")
+    pairs = np.array(
+        [(int(row["first"]), int(row["second"])) if row else (UNDECIDED,) * 2 for row in matched]
+    )
     return pairs[:, 0], pairs[:, 1]
+
+
+def _recognised(one: Occurrence, rows: Sequence[dict[str, str]]) -> dict[str, str] | None:
+    """The row of this occurrence: that of its whole context or, failing this, of the words on one side, if all such rows agree."""
+    before, after = one.sides
+    for name, digest in {"key": one.key, "before": before, "after": after}.items():
+        same = [row for row in rows if digest and row[name] == digest]
+        if len({(row["first"], row["second"]) for row in same}) == 1:
+            return same[0]
+    return None
 
 
 def ambiguous(passages: Sequence[str], count: int = 12) -> list[str]:

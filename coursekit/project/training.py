@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
-from coursekit.small.gpt import GPT, GPTConfig
+from coursekit.small.gpt import GPT, GPTConfig, GPTOutput
 
 WINDOW = 64
 """Tokens that the GPT of the project reads at a time."""
@@ -55,15 +57,70 @@ def trained(train: Train, case: Mapping[str, Tensor | int]) -> dict[str, Tensor]
     model = new_gpt(case["V"], dim=16, layers=1, window=case["window"], seed=case["seed"])
     before = _by_offset(model, case["held_out"])
     weights = {name: weight.clone() for name, weight in model.state_dict().items()}
-    calls: list[float] = []
-    watching = model.register_forward_hook(lambda *_: calls.append(0.0))
+    seen = Seen()
+    watching = (
+        model.register_forward_hook(seen.call, with_kwargs=True),
+        next(model.parameters()).register_hook(seen.gradients.append),
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(case["seed"])
         losses = train(model, case["ids"].clone(), case["steps"])
-    watching.remove()
-    unchanged = all(torch.equal(weights[name], weight) for name, weight in model.state_dict().items())
-    code = 2 if unchanged else _code(model.eval(), case, losses, len(calls), before)
+    for one in watching:
+        one.remove()
+    if all(torch.equal(weights[name], weight) for name, weight in model.state_dict().items()):
+        code = 2
+    elif _added_up(next(model.parameters()).grad, seen.gradients):
+        code = 13
+    elif np.mean(seen.scored or [1.0]) < 0.5:
+        code = 14
+    elif not _from_everywhere(case["ids"], seen.batches):
+        code = 7
+    else:
+        code = _code(model.eval(), case, losses, seen.losses, before)
     return {"training": torch.tensor([code or FINE_FROM + len(case["held_out"])])}
+
+
+@dataclass
+class Seen:
+    """What is seen of a training function from inside the model: one entry of each list for each step."""
+
+    batches: list[Tensor] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)  # of the next tokens within the batch, in nats
+    scored: list[float] = field(default_factory=list)  # fraction of positions whose logits have a gradient
+    gradients: list[Tensor] = field(default_factory=list)  # of the first parameter
+
+    def call(self, _: GPT, inputs: tuple, named: Mapping[str, Tensor], output: GPTOutput) -> None:
+        """A forward hook."""
+        ids, logits = (*inputs, *named.values())[0].clone(), output.logits
+        self.batches.append(ids)
+        self.losses.append(cross_entropy(logits.detach()[:, :-1].flatten(0, 1), ids[:, 1:].flatten()).item())
+        if logits.requires_grad:
+            logits.register_hook(lambda each: self.scored.append(each.any(dim=-1).float().mean().item()))
+
+
+def _added_up(left: Tensor | None, gradients: list[Tensor]) -> bool:
+    """Whether what is left as a gradient points elsewhere than that of the last step, so that earlier ones are part of it."""
+    if left is None or not gradients or not left.any():
+        return False
+    return torch.cosine_similarity(left.flatten(), gradients[-1].flatten(), dim=0).item() < 0.9
+
+
+def _from_everywhere(ids: Int[Tensor, " N"], batches: list[Tensor]) -> bool:
+    """Whether windows come from the first and the last fifth of a text, and are not the same ones at each step.
+
+    A window that occurs several times in the text may come from any of these places.
+    """
+    width = batches[0].shape[1]
+    rows = torch.cat([batch for batch in batches if batch.shape[1] == width])
+    digits = torch.randint(2**40, (width,), generator=torch.Generator().manual_seed(0))
+    of_text, of_rows = (ids.unfold(0, width, 1) * digits).sum(dim=1), (rows * digits).sum(dim=1)
+    places = of_rows[:, None] == of_text  # R N
+    places = places[places.any(dim=1)].byte()
+    if len(places) < len(rows) / 2:
+        return True  # the windows are not pieces of the text, which the losses show
+    earliest, latest = places.argmax(dim=1), len(of_text) - 1 - places.flip(1).argmax(dim=1)
+    spread = earliest.max() > 0.8 * len(of_text) and latest.min() < 0.2 * len(of_text)
+    return bool(spread) and len(of_rows.unique()) > min(2 * len(batches[0]), 600)
 
 
 @torch.no_grad()
@@ -79,9 +136,9 @@ def _by_offset(model: GPT, ids: Int[Tensor, " N"]) -> dict[int, float]:
 
 
 @torch.no_grad()
-def _code(model: GPT, case: Mapping, losses: Tensor, calls: int, before: Mapping[int, float]) -> int:
+def _code(model: GPT, case: Mapping, losses: Tensor, seen: list[float], before: Mapping[int, float]) -> int:
     """0 if the model is below the baseline and everything else is as asked; otherwise a code of `codes.BELOW_UNIGRAM`."""
-    ids, held_out, T = case["ids"], case["held_out"], case["window"]
+    ids, held_out = case["ids"], case["held_out"]
     loss = -log_probabilities(model, held_out).mean().item()
     counts = torch.bincount(ids, minlength=case["V"]) + 1.0
     unigram = -(counts / counts.sum()).log()[held_out].mean().item()
@@ -89,17 +146,13 @@ def _code(model: GPT, case: Mapping, losses: Tensor, calls: int, before: Mapping
     best = min(by_offset, key=by_offset.get)
     if best != 1 and by_offset[best] < min(unigram, before[best] - 0.5, 1.0):
         return {0: 4, -1: 5, 2: 6}[best]
-    known, rest = ids[: 4 * T], ids[len(ids) // 2 :]
-    known_loss = -log_probabilities(model, known).mean().item()
-    if loss > unigram / 2 and known_loss < min(1.0, -log_probabilities(model, rest).mean().item() - 0.4):
-        return 7
     if loss > np.log(case["V"]) + 0.3:
         return 3
     if loss >= unigram:
         return 11
-    if calls != case["steps"]:
-        return 8 if calls > case["steps"] else 12
+    if len(seen) != case["steps"]:
+        return 8 if len(seen) > case["steps"] else 12
     if not isinstance(losses, Tensor) or losses.shape != (case["steps"],):
         return 9
-    late = losses[-max(3, case["steps"] // 10) :].float().mean().item()
-    return 10 if abs(late - loss) > 0.5 * (unigram - loss) else 0
+    late, expected = (torch.as_tensor(each)[-10:].float().mean().item() for each in (losses, seen))
+    return 10 if abs(late - expected) > 0.25 * expected else 0

@@ -101,7 +101,8 @@ def test_no_prediction_s_answer_can_be_read_off_the_next_cell(name):
 def test_the_answer_in_a_folded_cell_does_not_stand_in_its_first_line():
     for name in ASSIGNMENTS:
         for cell in code_cells(release_of(name)):
-            assert not re.match(r"reveal\(.*\d", cell.source), cell.source
+            unquoted = re.sub(r'"[^"\n]*"', '""', cell.source)  # a name may have a number in it: "SimLex-999"
+            assert not re.match(r"reveal\(.*\d", unquoted), cell.source
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)

@@ -1,13 +1,16 @@
 """A text that a student brings: read, or refused with one sentence that says why; and nothing leaves the machine."""
 
+import os
+import random
 import re
 import socket
+import unicodedata
 
 import pytest
 
 from coursekit.project import personal
 from coursekit.project.packaged_texts import PACKAGED
-from coursekit.project.reading import LEAST, LONGEST, MOST, TextUnusable, own_text, passages_of
+from coursekit.project.reading import HUGE, LEAST, LONGEST, MOST, TextUnusable, own_text, passages_of
 
 SENTENCES = [
     f"On day {number} the {who} carried {what} to the harbour and wrote about it in the evening."
@@ -45,9 +48,34 @@ def test_an_ordinary_text_is_read(file):
     assert str(text).startswith("mine.txt: ") and "passages" in str(text)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_a_text_with_a_byte_order_mark_is_read(file, encoding):
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_text_in_an_encoding_that_its_bytes_show_is_read(file, encoding):
     assert own_text(file(DIFFERENT.encode(encoding))).passages == own_text(file(DIFFERENT)).passages
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("\n", "\r"),
+        lambda text: text.replace("\n", " \u00a0\n"),
+        lambda text: unicodedata.normalize("NFD", text),
+    ],
+    ids=["CRLF", "CR", "spaces at the ends of lines", "accents apart from their letters"],
+)
+def test_other_ways_to_store_the_same_text_give_the_same_passages(file, change):
+    text = DIFFERENT.replace("harbour", "façade")
+    assert own_text(file(change(text))).passages == own_text(file(text)).passages
+
+
+def test_a_text_in_one_line_is_split_at_sentences_and_a_word_without_an_end_at_its_length(file):
+    line = re.sub(r"\s+", " ", DIFFERENT)
+    line = f"{line} {line.replace('captain', 'mate')}"
+    assert len(line) > 1_000_000
+    passages = own_text(file(line)).passages
+    assert max(map(len, passages)) <= LONGEST and " ".join(passages) == line
+    assert sum(passage.endswith(".") for passage in passages) == len(passages)
+    assert [len(one) for one in passages_of("x" * 2 * LONGEST + "x")] == [LONGEST, LONGEST, 1]
 
 
 @pytest.mark.parametrize(
@@ -59,12 +87,22 @@ def test_a_text_with_a_byte_order_mark_is_read(file, encoding):
         (b"PK\x03\x04" + b"x" * 300_000, "a Word, OpenOffice or EPUB document"),
         (b"\x89PNG\r\n" + b"x" * 300_000, "a picture"),
         (b"abc\0def" * 50_000, "zero bytes"),
+        (f"{DIFFERENT}\0{DIFFERENT}", "zero bytes"),
+        (random.Random(0).randbytes(300_000), "zero bytes"),
+        (random.Random(0).randbytes(300_000).replace(b"\0", b"1"), "control characters"),
+        ("Мама мыла раму. ".encode("utf-16-le") * 20_000, "save it as UTF-8"),
+        (DIFFERENT.encode("utf-16")[:-1], "is not in UTF-16: byte "),
         ("À la fin de l'été. ".encode("latin-1") * 20_000, "is not in UTF-8: byte 0 is 0xc0"),
         ("Too short. " * 100, "has 1 kB; the project needs at least 200 kB"),
         (DIFFERENT * 14, "MB; the project accepts at most 5 MB"),
         ("12,7;3.4;88\n" * 30_000, "is not running text"),
         ("".join(f"{number:x}" for number in range(100_000)), "is not running text"),
         (f"<p>{DIFFERENT.replace('. ', '.</p> <p>')}</p>", "HTML or XML tags"),
+        ("1234567890\n" * 30_000, "only 0% of its characters are letters"),
+        ("\u00a0" * 200_000, "only 0% of its characters are letters"),
+        ("\u0301 " * 200_000, "only 0% of its characters are letters"),
+        ("\n".join(f"ann{n}@example.org, +44 20 7946 {n:04}" for n in range(9000)), "is not running text"),
+        ("ฉันรักภาษาไทยมากและอยากเรียนรู้เพิ่มเติม" * 5_000, "Thai script, which has no spaces between words"),
         ("The same line again.\n" * 20_000, "consists largely of repetitions"),
         ("春眠不覺曉處處聞啼鳥" * 12_000, "Chinese or Japanese script, which has no spaces between words"),
         (DIFFERENT.replace(" ", ""), "more than 20 letters on average"),
@@ -80,6 +118,16 @@ def test_a_missing_file_names_what_there_is(tmp_path, file):
     assert "There is diary.txt." in said and '"language reference"' in said
     assert "is a folder" in refusal(tmp_path)
     assert "There is no .txt file" in refusal(tmp_path / "nowhere" / "x.txt")
+    assert "is a folder" in refusal("")
+    assert "is not the name of a file" in refusal("a\0b.txt")
+
+
+def test_what_would_never_end_or_fill_the_memory_is_not_opened(tmp_path):
+    with (tmp_path / "long.txt").open("wb") as file:
+        file.truncate(3 * HUGE)
+    assert "has 300 MB; the project takes at most 5 MB" in refusal(tmp_path / "long.txt", cut=True)
+    os.mkfifo(tmp_path / "pipe.txt")
+    assert "a device" in refusal(tmp_path / "pipe.txt")
 
 
 def test_another_encoding_and_a_part_of_a_long_text_are_taken_on_request(file):
@@ -88,12 +136,22 @@ def test_another_encoding_and_a_part_of_a_long_text_are_taken_on_request(file):
     cut = own_text(file("\n\n".join(DIFFERENT.replace("day", f"day{n}") for n in range(14))), cut=True)
     assert cut.megabytes < 5.1 and "Only the first 5 MB" in cut.notes[0]
     assert "no encoding named 'klingon'" in refusal(file(DIFFERENT), encoding="klingon")
+    assert "is not in PUNYCODE" in refusal(file(accents.encode("latin-1")), encoding="punycode")
+    russian = "".join(
+        chr(ord(letter) + 0x3CF) if letter.isalpha() else letter for letter in DIFFERENT.lower()
+    )
+    assert own_text(file(russian.encode("utf-16-le")), encoding="utf-16-le").megabytes > 0.2
 
 
 def test_another_script_is_read_with_a_note_on_what_does_not_work(file):
     letters = str.maketrans("abcdefghijklmnoprstuvwxyz", "абцдефгхийклмнопрстувшхыз")
     text = own_text(file(DIFFERENT.lower().translate(letters)))
     assert "Cyrillic" in text.notes[0] and "tokeniser" in text.notes[0] and "English" in text.notes[0]
+    hindi = "\n\n".join(
+        f"राम ने कहा कि वह कल दिल्ली जाएगा और {number} मित्रों से मिलेगा।" for number in range(2500)
+    )
+    notes = own_text(file(hindi)).notes
+    assert "Devanagari" in notes[0] and "parts of words" in notes[1]
 
 
 PRIVATE = "Write to ann.other@example.org or call +44 20 7946 0018; she lives at 12 Elm Street, AB1 2CD."
@@ -128,6 +186,11 @@ def test_personal_data_are_counted_and_not_shown_and_the_student_decides(file):
 )  # fmt: skip
 def test_personal_data_have_a_form_and_years_and_numbers_have_not(text, kinds):
     assert personal.found(text) == kinds
+
+
+@pytest.mark.parametrize("part", ["a.", "A'", "a@a."])
+def test_no_line_takes_long(part):
+    assert personal.found(part * 100_000) == {}
 
 
 @pytest.mark.slow

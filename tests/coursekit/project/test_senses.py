@@ -58,6 +58,34 @@ def test_a_sheet_is_filled_in_by_hand_and_read_again(tmp_path, capsys):
         read_sheet(found, tmp_path / "other.csv", ["assign"])
 
 
+def test_our_readings_are_recognised_in_another_version_of_the_text(tmp_path, monkeypatch, capsys):
+    passages = [f"On day {n} of spring {n} people set the {n} sails of all ships." for n in range(28)]
+    passages += ["Then the ships were set with care.", "They also set with care what they had."]
+    read = occurrences(passages, "set")
+    lines = [f"{one.key},{','.join(one.sides)},{n % 3},{n % 2}" for n, one in enumerate(read)]
+    (tmp_path / "data/project").mkdir(parents=True)
+    (tmp_path / senses.READINGS).write_text("\n".join(["key,before,after,first,second", *lines]))
+    monkeypatch.setattr(senses, "__file__", str(tmp_path / "coursekit" / "project" / "senses.py"))
+    first, second = senses.our_readings(read)
+    assert first.tolist() == [n % 3 for n in range(30)] and second.tolist() == [n % 2 for n in range(30)]
+    assert "30 of the 30 occurrences of 'set' that we labelled are in this text." in capsys.readouterr().out
+    before = [one.replace("people", "sailors") for one in passages[:10]]
+    after = [one.replace("sails", "flags") for one in passages[10:20]]
+    both = [one.replace("people", "sailors").replace("sails", "flags") for one in passages[20:24]]
+    short = [one.partition(" spring ")[2].replace("sails", "flags") for one in passages[24:28]]
+    unclear = ["The ships are set with care."]  # two readings differ after the same words
+    edited = occurrences([*before, *after, *both, *short, *unclear], "set")
+    assert senses.our_readings(edited)[0].tolist() == [*(n % 3 for n in range(20)), *[-1] * 9]
+    assert "20 of the 30" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_an_occurrence_after_many_tokens_has_a_vector():
+    table = "-+" * 300
+    found = occurrences([f"{table} {one} {table}" for one in PASSAGES], "set")[:2]
+    assert np.isfinite(senses.contextual_vectors(found)).all()
+
+
 def test_clusters_are_found_in_vectors_that_differ_in_direction():
     rng = np.random.default_rng(0)
     vectors = np.concatenate([rng.normal([3, 0, 0], 0.1, (9, 3)), rng.normal([0, 3, 0], 0.1, (7, 3))])
