@@ -95,7 +95,7 @@ def test_a_folder_with_something_in_it_is_left_alone(course, tmp_path):
 def test_the_notebooks_have_one_to_show():
     assert for_a_demonstration(assignments(ROOT)).name in ASSIGNMENTS
     for student in make_class(ASSIGNMENTS["02_attention"]):
-        if "broke" not in student.kind:
+        if "damaged" not in student.kind:
             assert "BEGIN SOLUTION" not in json.dumps(json.loads(student.content))
 
 
@@ -103,7 +103,7 @@ def test_no_two_of_many_have_written_the_same():
     """What is graded by hand looks as a class's answers do, of different lengths."""
     texts = set()
     for student in make_class(ASSIGNMENTS["02_attention"], hostile=False):
-        if "broke" not in student.kind and student.kind != "nothing answered":
+        if "damaged" not in student.kind and student.kind != "nothing answered":
             cells = json.loads(student.content)["cells"]
             texts.add(
                 tuple(
