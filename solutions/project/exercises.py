@@ -643,9 +643,9 @@ three_tests = Exercise(
         Mistake("the test of the unigram loss checks nothing", "Your test of the unigram loss never fails: it needs an `assert` that compares the result with what you worked out by hand.", "    assert abs(loss", "    abs(loss"),
         Mistake("the test of the interval checks nothing", "Your test of the interval never fails: it needs an `assert` that compares the result with what you worked out by hand.", "    assert torch.allclose(", "    torch.allclose("),
         Mistake("float32 demanded", "Your test of the interval rejects a correct implementation that computes in float64. Compare the values, not the types.", "torch.allclose(found.float(), expected, atol=0.001)", "found.dtype == torch.float32 and torch.allclose(found, expected, atol=0.001)"),
-        Mistake("copies expected in the held-out part", "Your test of split expects copies to be held out, so it rejects correct implementations.", edits={"0, 0, 0, 0, -1, -1, 1": "0, 0, 0, 0, 1, 1, 1", "0, 0, 0, 1, -1, -1, 1": "0, 0, 0, 1, 1, 1, 1"}),
-        Mistake("nats per token expected", "Your test of the unigram loss expects nats per token. The docstring promises nats per byte.", "math.log(2) / 15", "math.log(2) / 6"),
-        Mistake("mean of the passages' means expected", "Your test of the interval expects the mean of the passages' means. The docstring promises the mean of all values.", "[1 / 7, 6 / 4, 2, 5 / 6]", "[1 / 3, 4 / 3, 2, 1]"),
+        Mistake("correct implementations of split rejected", "Your test of split rejects correct implementations. Copies get −1; work out the other numbers by hand once more, and allow for a list as well as a tensor.", edits={"0, 0, 0, 0, -1, -1, 1": "0, 0, 0, 0, 1, 1, 1", "0, 0, 0, 1, -1, -1, 1": "0, 0, 0, 1, 1, 1, 1"}),
+        Mistake("correct implementations of the unigram loss rejected", "Your test of the unigram loss rejects correct implementations. Does it expect nats per byte, not per token, and does it allow for rounding? Compare with a tolerance.", "math.log(2) / 15", "math.log(2) / 6"),
+        Mistake("correct implementations of the interval rejected", "Your test of the interval rejects correct implementations. Does it expect the mean of all values, not of the passages' means, and percentiles with a tolerance for rounding?", "[1 / 7, 6 / 4, 2, 5 / 6]", "[1 / 3, 4 / 3, 2, 1]"),
     ),
     alternatives={
         "other numbers": """
