@@ -1,8 +1,10 @@
-"""What notebook 16 prints of recorded runs."""
+"""What notebook 16 shows of recorded runs."""
 
 import pandas as pd
+from IPython.display import Markdown, display
 
 from coursekit.intervals import mean_and_half
+from coursekit.pictures.tables import markdown_table
 
 MEASURES = {
     "pass@1": "one sample",
@@ -18,16 +20,13 @@ RARE = 0.01
 
 def verified(table: pd.DataFrame) -> None:
     """Accuracy, form and length of the answers before and after reinforcement learning, with intervals over seeds."""
-    heads = "".join(f"{name:>16}" for name in MEASURES.values())
-    print(f"{'steps in training':>17}{'model':>7}{heads}{'tokens':>8}")
+    head = ["steps in training", "model", *MEASURES.values(), "tokens"]
+    rows = []
     for (share, stage), runs in table.groupby(["share", "stage"], sort=False):
         rare = {"correct if stepwise": runs["stepwise"], "correct if at once": 1 - runs["stepwise"]}
-        cells = "".join(
-            f"{_percent(runs[column].where(rare.get(column, runs['length']) > RARE)):>16}"
-            for column in MEASURES
-        )
-        print(f"{share:>17.0%}{stage:>7}{cells}{runs['length'].mean():>8.1f}")
-    print("(means of three seeds, ± half of the 95 % interval)")
+        cells = [_percent(runs[column].where(rare.get(column, runs["length"]) > RARE)) for column in MEASURES]
+        rows.append([f"{share:.0%}", stage, *cells, f"{runs['length'].mean():.1f}"])
+    display(Markdown(f"{markdown_table(head, rows)}\n\n(Means of three seeds, ± half of the 95 % interval.)"))
 
 
 def _percent(runs: pd.Series) -> str:

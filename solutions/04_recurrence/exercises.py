@@ -340,7 +340,7 @@ encode_to_vector = Exercise(
     mistakes=(
         Mistake(
             "Padding read like words",
-            "Your answer is correct for sentences without padding. In the others, the state keeps changing at padding, where there is no word.",
+            "Your results for sentences without padding are correct. In the others, the state keeps changing at padding, where there is no word.",
             HELD, "h, c = new_h, new_c",
         ),
         Mistake(
@@ -532,7 +532,7 @@ additive_attention = Exercise(
         ),
         Mistake(
             "Source padding not masked",
-            "Your answer is correct for sentences without padding. In the others, padding takes weight from the words. Mask its scores before the softmax.",
+            "Your results for sentences without padding are correct. In the others, padding takes weight from the words. Mask its scores before the softmax.",
             SHOWN, "scores",
         ),
         Mistake(
@@ -673,7 +673,7 @@ dot_attention = Exercise(
         ),
         Mistake(
             "Padding not masked",
-            "Your answer is correct for sentences without padding. In the others, padding takes weight from the words. Mask its scores before the softmax.",
+            "Your results for sentences without padding are correct. In the others, padding takes weight from the words. Mask its scores before the softmax.",
             SHOWN, "scores",
         ),
         Mistake(
@@ -837,7 +837,7 @@ cross_attention = Exercise(
     mistakes=(
         Mistake(
             "Source padding not masked",
-            "Your answer is correct for sentences without padding. In the others, padding takes weight from the words. Mask its scores before the softmax.",
+            "Your results for sentences without padding are correct. In the others, padding takes weight from the words. Mask its scores before the softmax.",
             HIDDEN, "scores",
         ),
         Mistake(
