@@ -12,10 +12,10 @@ Curve = list[tuple[int, float, float]]
 """After each block of batches: steps done, mean loss of the block, and loss on held-out text (NaN where it was not asked)."""
 UNITS = {
     "skipgram": "nats per pair",
-    "elmo": "nats per word, both directions together, against drawn words",
-    "bert": "nats per chosen piece",
-    "gpt": "nats per piece",
-    "minilm": "nats per chosen piece",
+    "elmo": "nats per word, both directions together, against sampled words",
+    "bert": "nats per masked subword",
+    "gpt": "nats per subword",
+    "minilm": "nats per masked subword",
 }
 """What the loss of each model counts."""
 

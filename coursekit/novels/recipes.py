@@ -76,7 +76,7 @@ def bert_losses(model: BERT, corpus: Corpus, batch: int, seed: int, split: str =
 def masked_losses(
     model: BERT, corrupted: Int[Tensor, "B T"], labels: Int[Tensor, "B T"]
 ) -> Float[Tensor, " chosen"]:
-    """-log p of each chosen piece, in nats."""
+    """-log p of each masked subword, in nats."""
     top = model.encode(model.embeddings(corrupted, torch.zeros_like(corrupted)), corrupted != PAD)[-1]
     chosen = labels != UNCHOSEN
     logits = model.masked_word(top[chosen], model.embeddings.token.weight)

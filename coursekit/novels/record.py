@@ -38,8 +38,8 @@ def record(name: str, model: nn.Module, corpus: Corpus, data: Path, curve: Curve
 # --- gaps ---
 
 SIDES: dict[figures.Side, str] = {
-    "left": "what stands before only",
-    "right": "what comes after only",
+    "left": "words before the gap only",
+    "right": "words after the gap only",
 }
 """What of a row may be read; "both" goes without saying."""
 
@@ -77,8 +77,8 @@ def _of_gaps(found: dict[str, figures.Found]) -> dict[str, str]:
         f"{called}: {what}": value
         for called, (ranks, nats) in found.items()
         for what, value in (
-            ("right at once", share(ranks < 1)),
-            ("among the best five", share(ranks < 5)),
+            ("top-1 accuracy", share(ranks < 1)),
+            ("top-5 accuracy", share(ranks < 5)),
             ("nats per gap", mean(nats)),
         )
     }
@@ -122,7 +122,7 @@ def figures_of_gpt(model: nn.Module, corpus: Corpus) -> dict[str, str]:
     return {
         f"{called}: nats per {unit}": ratio(np.stack([nats, size], axis=1))
         for called, nats in losses.items()
-        for unit, size in (("character", characters), ("piece", pieces))
+        for unit, size in (("character", characters), ("subword", pieces))
     }
 
 
@@ -137,7 +137,7 @@ def figures_of_elmo(model: nn.Module, corpus: Corpus) -> dict[str, str]:
         for order, called in ((1, "unigrams"), (5, "5-grams"))
     }
     losses["ELMo, right to left minus left to right"] = backward - forward
-    losses["the same, each with the end it comes to"] = backward + beginning - forward - end
+    losses["the same, each including the end symbol that it predicts"] = backward + beginning - forward - end
     found = {
         f"{called}: nats per word": ratio(np.stack([nats, words.lengths[numbers]], axis=1))
         for called, nats in losses.items()
@@ -146,7 +146,7 @@ def figures_of_elmo(model: nn.Module, corpus: Corpus) -> dict[str, str]:
         model, spelling, corpus, "test", gaps, counts[1].log_p(np.arange(model.config.vocabulary))
     )
     of_elmo = {
-        "ELMo, the two multiplied": sides["both"],
+        "ELMo, product of both directions": sides["both"],
         "ELMo, from left to right": sides["left"],
         "ELMo, from right to left": sides["right"],
     }
@@ -158,11 +158,11 @@ def losses_of_a_seed(name: str, model: nn.Module, corpus: Corpus) -> dict[str, f
     numbers = drawn_rows(corpus)
     if name == "bert":
         ranks, nats = figures.gaps_of_bert(model, corpus, "test", gaps_of(corpus))
-        return {"nats per gap": nats.mean(), "right at once": (ranks < 1).mean()}
+        return {"nats per gap": nats.mean(), "top-1 accuracy": (ranks < 1).mean()}
     if name == "gpt":
         nats = figures.losses_of_gpt(model, corpus, "test", numbers).sum()
         characters, pieces = corpus.characters("test")[numbers], corpus.rows("test").lengths[numbers]
-        return {"nats per character": nats / characters.sum(), "nats per piece": nats / pieces.sum()}
+        return {"nats per character": nats / characters.sum(), "nats per subword": nats / pieces.sum()}
     directions, _ = figures.losses_of_elmo(model, spelling_of(corpus), corpus, "test", numbers)
     words = corpus.word_rows("test").lengths[numbers].sum()
     called = "nats per word, from left to right", "nats per word, from right to left"

@@ -36,19 +36,6 @@ TITLES = {
     "gpt": "A causal decoder of 4 layers with 256 dimensions (layer norm first, as in GPT-2) and a vocabulary of 8,192 subwords",
 }
 
-ON_THE_CARD = {
-    "right at once": "top-1 accuracy",
-    "among the best five": "top-5 accuracy",
-    "what stands before only": "words before the gap only",
-    "what comes after only": "words after the gap only",
-    "the two multiplied": "product of both directions",
-    "each with the end it comes to": "each including the end symbol that it predicts",
-    "chosen piece": "masked subword",
-    "piece": "subword",
-    "drawn words": "sampled words",
-}
-"""The names of figures in NAME.json, by which notebooks read them, and what the card says instead."""
-
 
 # --- MiniLM with a head ---
 
@@ -168,21 +155,15 @@ def _load(name: str, folder: Path | None) -> tuple[dict[str, Tensor], dict[str, 
     return read(_path(name, folder), remedy(name))
 
 
-def _on_the_card(text: str) -> str:
-    for named, shown in ON_THE_CARD.items():
-        text = text.replace(named, shown)
-    return text
-
-
 def _path(name: str, folder: Path | None) -> Path:
     return (folder or models_folder()) / f"novels_{name}.safetensors"
 
 
 def card(name: str, about: dict[str, Any], parameters: int) -> str:
     """What a model is, how it was made and how good it is, as Markdown."""
-    rows = "\n".join(f"| {_on_the_card(key)} | {value} |" for key, value in about["figures"].items())
+    rows = "\n".join(f"| {key} | {value} |" for key, value in about["figures"].items())
     curve = (
-        f"![Loss during training, in {_on_the_card(about['curve'])}: on training batches, and on authors not seen in training; "
+        f"![Loss during training, in {about['curve']}: on training batches, and on authors not seen in training; "
         f"numbers in novels_{name}.csv](novels_{name}.svg)\n\n"
         if "curve" in about
         else ""

@@ -109,17 +109,16 @@ def _print_differences(found: Mapping[str, Sequence[float]]) -> None:
 
 
 def _on_cards() -> pd.DataFrame:
-    sides = "what stands before only", "what comes after only"
+    sides = "words before the gap only", "words after the gap only"
     of_readers = [
         recorded(card).iloc[:3].rename(index={f"the same, {side}": f"{name}, {side}" for side in sides})
         for card, name in (("minilm", "MiniLM"), ("bert", "BERT"))
     ]
-    multiplied = {"ELMo, the two multiplied": "ELMo, its two directions multiplied"}
+    multiplied = {"ELMo, product of both directions": "ELMo, its two directions multiplied"}
     of_elmo = recorded("elmo").loc[list(multiplied)].rename(index=multiplied)
     rows = pd.concat([*of_readers, of_elmo, recorded("bert").iloc[3:]])[of_readers[0].columns]
     return rows.rename(
-        index=lambda who: who.replace(sides[0], "left side only").replace(sides[1], "right side only"),
-        columns={"right at once": "top-1 accuracy", "among the best five": "top-5 accuracy"},
+        index=lambda who: who.replace(sides[0], "left side only").replace(sides[1], "right side only")
     )
 
 

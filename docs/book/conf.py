@@ -138,28 +138,16 @@ def describe_page(app, pagename, templatename, context, doctree):
 
 
 def name_toggles(app, pagename, templatename, context, doctree):
-    """A name for each arrow in the sidebar that opens what is below a page: the theme gives it none.
-
-    The sidebar has two levels, so it is the same on the pages of all modules of a package and is made once for them:
-    Sphinx goes through the whole website each time.
-    """
+    """A name for each arrow in the sidebar that opens what is below a page: the theme gives it none."""
     theirs = context["generate_toctree_html"]
-    alike = re.sub(r"^(api/\w+)\..+", r"\1.*", pagename)
 
     def generate_toctree_html(kind, **options):
-        asked = (alike, kind, *sorted(options.items()))
-        if asked not in sidebars:
-            tree = theirs(kind, **options)
-            for arrow in tree("summary"):
-                arrow["aria-label"] = f"Pages below {arrow.find_parent('li').find('a').get_text(strip=True)}"
-            sidebars[asked] = str(tree)
-        return sidebars[asked]
+        tree = theirs(kind, **options)
+        for arrow in tree("summary"):
+            arrow["aria-label"] = f"Pages below {arrow.find_parent('li').find('a').get_text(strip=True)}"
+        return tree
 
     context["generate_toctree_html"] = generate_toctree_html
-
-
-sidebars = {}
-"""What `name_toggles` has made in this build."""
 
 
 def show_parameters(app, pagename, templatename, context, doctree):

@@ -324,7 +324,7 @@ MINILM, OURS = "all-MiniLM-L6-v2", "the novels' BERT"
 
 def first_guesses(card: str) -> pd.DataFrame:
     """Of each reader on a card: the share of gaps that its first guess fills, and the ends of the interval."""
-    cells = recorded(card)["right at once"]
+    cells = recorded(card)["top-1 accuracy"]
     return cells.str.extract(r"(?P<share>\S+) \((?P<low>\S+) to (?P<high>\S+)\)").astype(float)
 
 
@@ -384,7 +384,7 @@ def test_bert_s_loss_rests_on_a_plateau_with_both_seeds_and_gpt_s_does_not():
         mean, half = other_training()[other]
         assert (mean - half > 0) == ahead and mean + half > 0, other
     smaller = (
-        read_table("results/novels_seeds.csv").query("model == 'bert' and figure == 'right at once'").value
+        read_table("results/novels_seeds.csv").query("model == 'bert' and figure == 'top-1 accuracy'").value
     )
     assert smaller.min() == pytest.approx(0.12, abs=0.005) and smaller.max() == pytest.approx(0.20, abs=0.006)
 

@@ -124,7 +124,7 @@ def test_the_experiment_trains_and_writes_a_row_for_each_layer_side_and_pair(cor
         "more frequent word": 2, "window of two": 2, "bag of words": 2, "5-grams": 6,
     }  # fmt: skip
     losses = pd.read_csv(tmp_path / "novels_seeds.csv").set_index(["model", "figure"]).value
-    assert len(losses) == 6 and 0 <= losses["bert", "right at once"] < 1
-    assert losses["gpt", "nats per piece"] > losses["gpt", "nats per character"] > 0
+    assert len(losses) == 6 and 0 <= losses["bert", "top-1 accuracy"] < 1
+    assert losses["gpt", "nats per subword"] > losses["gpt", "nats per character"] > 0
     assert (losses["elmo"] < np.log(len(corpora[1].words)) + 1).all()
     assert pd.read_csv(tmp_path / "novels_mix.csv").weight.sum() == pytest.approx(1, abs=1e-3)

@@ -129,10 +129,10 @@ def test_figures_come_with_their_intervals():
 
 
 def test_what_was_recorded_has_a_row_for_each_who_was_measured(corpus, tmp_path):
-    figures = {"GPT: nats per piece": "3.2 (3.1 to 3.3)", "unigrams: nats per piece": "5.2 (5.1 to 5.3)"}
+    figures = {"GPT: nats per subword": "3.2 (3.1 to 3.3)", "unigrams: nats per subword": "5.2 (5.1 to 5.3)"}
     shipped.save_skipgram(skip_gram.build(corpus, dim=8), corpus, tmp_path, ABOUT | {"figures": figures})
     table = shipped.recorded("skipgram", tmp_path)
-    assert table["nats per piece"].to_dict() == {"GPT": "3.2 (3.1 to 3.3)", "unigrams": "5.2 (5.1 to 5.3)"}
+    assert table["nats per subword"].to_dict() == {"GPT": "3.2 (3.1 to 3.3)", "unigrams": "5.2 (5.1 to 5.3)"}
 
 
 def test_a_run_s_curve_stands_beside_the_card(corpus, tmp_path, monkeypatch):
@@ -165,7 +165,7 @@ def test_how_far_seeds_differ_stands_in_the_models_readme():
         f"fills a fraction of {filled['BERT, seed 1']:.3f} of the gaps correctly and the shipped one {filled['BERT']:.3f}"
         in said
     )
-    low, high = ends.loc[("bert", "right at once")]
+    low, high = ends.loc[("bert", "top-1 accuracy")]
     assert f"{100 * low:.0f} to {100 * high:.0f} %" in said
 
 
