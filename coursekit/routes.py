@@ -23,9 +23,9 @@ from coursekit.small.gpt import GPT, GPTConfig
 
 TOWNS, MOST = 12, 8
 """Towns, and buses of the longest route."""
-PAD, END = 0, 2
+PAD, END = 0, 1
 BUSES, TOWN = END, END + MOST + 1
-"""Tokens: n buses are BUSES + n, and the first town is TOWN. Token 1 is not used."""
+"""Tokens: n buses are BUSES + n, and the first town is TOWN."""
 VOCABULARY = TOWN + TOWNS
 PROMPT, ROOM = TOWNS + 2, MOST + 1
 """Tokens of a prompt and of the longest answer."""
@@ -219,12 +219,8 @@ def reinforce(
         advantages = advantages_of(reward.view(prompts, group)).flatten()
         ids, counts = torch.cat([rows, answers], dim=1), answers != PAD
         for _ in range(2):  # two steps on the same samples
-            log_p = (
-                model(ids)
-                .logits[:, PROMPT - 1 : -1]
-                .log_softmax(dim=-1)
-                .gather(-1, answers[..., None])[..., 0]
-            )
+            log_ps = model(ids).logits[:, PROMPT - 1 : -1].log_softmax(dim=-1)
+            log_p = log_ps.gather(-1, answers[..., None])[..., 0]
             loss = loss_of(log_p, log_old, log_old, advantages, counts, 0.0, 0.2)
             optimiser.zero_grad()
             loss.backward()

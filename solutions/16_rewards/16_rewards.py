@@ -631,7 +631,7 @@ pictures.voted(voted, len(drawn))
 
 # %% [markdown]
 # Our example is a map of twelve towns, A to L. From each town, one bus goes to one town. The prompt lists where the buses from A, B, C … go, then the number of buses that
-# we take and the town where we start. The answer is the town before the end ("$"). No route visits a town twice.
+# we take and the town where we start. The answer is the last town before the end token ("$"). No route visits a town twice.
 #
 # In two training sets, the same answers are written *at once* or *step by step*, with every town on the way.
 
@@ -666,7 +666,7 @@ pictures.by_buses(forms)
 
 # %% [markdown]
 # **Does reinforcement learning find the steps?** We take a base model that has seen both kinds of answers: one in five was written step by step, the others at once. GRPO
-# trains it for 60 steps with your `group_advantages` and `grpo_loss`, without a penalty. The reward is 1 if the last town is correct, so nobody rewards the steps. As a
+# trains it for 60 steps with your `group_advantages` and `grpo_loss`, without a penalty. The reward is 1 if the last town is correct, so the steps themselves are not rewarded. As a
 # control, the same training starts from a base that has never seen a step.
 #
 # **Predict:** before GRPO, about a fifth of the base model's answers are written step by step. Which fraction is it afterwards?
@@ -688,8 +688,9 @@ pictures.passes(verified_runs)
 # themselves: most of the base's answers with steps were wrong.
 
 # %% [markdown]
-# In the control, there is nothing to reinforce, because the base generates practically no steps. No gain in accuracy can be detected, and the guesses become less varied:
-# pass@8 falls for each of the three seeds. Here, reinforcement learning sharpens a behaviour that the base already shows now and then; it does not discover one.
+# In the control, there is nothing to reinforce, because the base generates practically no steps. After GRPO, two of the three models write several towns in some of their
+# answers, but these answers are not correct more often than the others. No gain in accuracy can be detected, and the guesses become less varied: pass@8 falls for each
+# of the three seeds. Here, reinforcement learning sharpens a behaviour that the base already shows now and then; it does not discover one.
 #
 # As in the comparison of Yue et al. (2025), the base catches up: with 64 samples, it solves every problem. In our case, however, this says little, because guessing solves 99.6 % of them,
 # too. At k = 8, the base that knows steps is above the chance level and far below its tuned version.

@@ -152,7 +152,9 @@ def test_rewards_for_the_last_town_make_the_steps_the_rule(measured):
 
 def test_without_steps_in_training_nothing_is_reinforced(measured):
     base, tuned = (by_seed(measured, 0.0, stage) for stage in ("base", "tuned"))
-    assert max(base["stepwise"].max(), tuned["stepwise"].max()) < 0.01  # "practically no steps"
+    assert base["stepwise"].max() < 0.01  # "practically no steps"
+    assert (tuned["stepwise"] > 0.05).sum() == 2  # "two of the three models write several towns"
+    assert not above_zero(tuned["correct if stepwise"] - tuned["correct if at once"])
     assert not above_zero(tuned["pass@1"] - base["pass@1"])
     assert (tuned["pass@8"] < base["pass@8"]).all()  # "for each of the three seeds"
 
@@ -164,7 +166,7 @@ def test_pass_at_64_says_little_and_pass_at_8_does(measured):
         return 1 - (11 / 12) ** k
 
     assert (base["pass@64"] == 1).all() and chance(64) == pytest.approx(0.996, abs=0.0005)
-    assert above_zero(base["pass@8"] - chance(8)) and above_zero(tuned["pass@8"] - base["pass@8"] - 0.25)
+    assert above_zero(base["pass@8"] - chance(8)) and above_zero(tuned["pass@8"] - base["pass@8"] - 0.2)
 
 
 LOSS = {
