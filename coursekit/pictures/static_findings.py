@@ -13,7 +13,7 @@ from coursekit.datasets import read_table
 from coursekit.intervals import mean_and_half
 from coursekit.language import Language
 from coursekit.pictures import static_embeddings as pictures
-from coursekit.vectors import SkipGram
+from coursekit.vectors import SkipGram, WordVectors
 
 MIXTURES = {
     "weighted by frequency": "senses,\nby frequency",
@@ -59,6 +59,12 @@ def most_frequent_neighbours(word: str, counts: Float[Tensor, "V V"], language: 
         f"{int(counts.sum()):,} pairs of {len(words):,} words. The most frequent neighbours of {word!r}, with counts:"
     )
     print(", ".join(f"{words[i]} {int(n)}" for n, i in zip(*neighbours, strict=True)))
+
+
+def random_pairs(glove: WordVectors) -> tuple[Float[Tensor, "1000 D"], Float[Tensor, "1000 D"]]:
+    """The vectors of 1,000 pairs of words, drawn at random from the 20,000 most frequent ones without replacement."""
+    rows = torch.randperm(20_000, generator=torch.Generator().manual_seed(0))[:2000]
+    return glove.vectors[rows[:1000]], glove.vectors[rows[1000:]]
 
 
 def cosines_of_bank(
@@ -272,3 +278,19 @@ def mixtures_in_novels(in_novels: pd.DataFrame) -> None:
         f"other words and {from_to('random words')} for random words. The weight of a sense follows its frequency, with a "
         f"correlation of {from_to('correlation')} and a slope of {from_to('slope')}. Halfway through training, the slope was "
         f"{from_to('slope', halfway)} (recorded with `experiments/novels_mixture.py`)."))  # fmt: skip
+
+
+def gradients_compared(
+    theirs: Callable[..., Tensor],
+    yours: Callable[..., Tensor],
+    autograd: Callable[..., Tensor],
+    rng: torch.Generator,
+) -> None:
+    """The median ratio of two CBOW gradients to autograd's, on random vectors of windows of three sizes."""
+    for C in (2, 4, 10):
+        window = [torch.randn(*shape, generator=rng) for shape in ((8, C, 20), (8, 20), (8, 5, 20))]
+        truth = autograd(*window)
+        ratios = [(gradient(*window) / truth).median() for gradient in (theirs, yours)]
+        print(
+            f"{C:2} context words: word2vec.c ÷ autograd {ratios[0]:5.2f}, yours ÷ autograd {ratios[1]:5.2f}"
+        )

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
 from jaxtyping import Float
-from scipy.stats import rankdata
 from torch import Tensor, cosine_similarity
 
 from coursekit.intervals import bootstrap
 from coursekit.pictures.static_embeddings import name_points
+from coursekit.pictures.static_further import rank_correlation
 from coursekit.plots import BLUE, ORANGE, show
 from coursekit.vectors import WordVectors
 from coursekit.word_pairs import RatedPairs
@@ -45,11 +45,6 @@ def rated_twice(rated: Mapping[str, RatedPairs], words: WordVectors) -> pd.DataF
     return both.sort_values("rating for similarity", key=lambda low: low - both.rating, ignore_index=True)
 
 
-def rank_correlation(items: Float[np.ndarray, "n 2"]) -> float:
-    """Spearman's correlation of the two columns, with mean ranks for equal values."""
-    return float(np.corrcoef(rankdata(items, axis=0), rowvar=False)[0, 1])
-
-
 def difference(items: Float[np.ndarray, "n 3"]) -> float:
     """How much higher the correlation of column 0 with the ratings, in the last column, is than that of column 1."""
     return rank_correlation(items[:, [0, 2]]) - rank_correlation(items[:, [1, 2]])
@@ -68,8 +63,10 @@ def examples(rated: Mapping[str, RatedPairs], count: int = 4) -> None:
     for name, pairs in rated.items():
         ordered = pairs.table.sort_values("rating", ascending=False, kind="stable", ignore_index=True)
         some = ordered.iloc[np.linspace(10, len(ordered) - 10, count).astype(int)]
-        shown = "; ".join(f"{row.first}, {row.second} {row.rating:.1f}" for row in some.itertuples())
-        print(f"{name}: {len(pairs)} pairs, rated for {ASKED[name]} from 0 to 10. For example: {shown}")
+        shown = "; ".join(f"*{row.first}* – *{row.second}* {row.rating:.1f}" for row in some.itertuples())
+        display(
+            Markdown(f"{name}: {len(pairs)} pairs, rated for {ASKED[name]} from 0 to 10, such as {shown}.")
+        )
 
 
 def agreement(
@@ -91,9 +88,8 @@ def agreement(
         }
     display(pd.DataFrame(lines).T)
     display(Markdown(
-        f"In GloVe, the cosine agrees with people's judgements of relatedness much better than with their judgements of "
-        f"similarity. Left out because a word is not among the {len(words):,} words: {', '.join(missing) or 'no pair'}. Such pairs "
-        f"have to be reported, because a small vocabulary would leave out the difficult pairs."))  # fmt: skip
+        f"Left out because a word is not among the {len(words):,} words: {', '.join(missing) or 'no pair'}. Such pairs have to be "
+        f"reported, because a small vocabulary would leave out the difficult pairs."))  # fmt: skip
 
 
 def related_or_similar(rated: Mapping[str, RatedPairs], words: WordVectors) -> None:

@@ -832,6 +832,17 @@ def word_similarity(vectors, pairs, ratings):
 """,
         ),
         Mistake(
+            "result with the p-value instead of the correlation",
+            "You return both parts of the result, the correlation and the p-value. Return only the correlation, which is its attribute "
+            "`statistic`.",
+            code="""
+def word_similarity(vectors, pairs, ratings):
+    known = (pairs >= 0).all(dim=1)
+    first, second = vectors[pairs[known]].unbind(dim=1)
+    return spearmanr(F.cosine_similarity(first, second, dim=1), ratings[known])
+""",
+        ),
+        Mistake(
             "p-value instead of the correlation",
             "You return the p-value, the second part of the result. The correlation is its attribute `statistic`.",
             ".statistic", ".pvalue",

@@ -7,7 +7,7 @@ import torch
 from coursekit.datasets import read_table
 from coursekit.exam import QUESTIONS
 from coursekit.intervals import half_width, mean_and_half
-from coursekit.pictures import fine_tuning_tables as tables
+from coursekit.length_sorting import positions
 from tests.conftest import ROOT
 from tests.notebooks.answers import right_cells
 
@@ -145,7 +145,7 @@ def test_forgetting_grows_with_the_rate_also_where_it_buys_nothing(measured):
         assert means.iloc[-1] > 0.6 * measured["nothing_left"]  # most of it wiped out
         right = tried[tried["task"] == task].groupby("lr")["test"].mean()
         assert right.loc[1e-3] > right.loc[3e-3] - 0.005  # "beyond 1e-3 it buys nothing"
-    assert tried["lr"].max() == measured["recipe"].learning_rate
+    assert tried["lr"].max() == measured["RECIPES"]["bert"].learning_rate
 
 
 def test_with_every_seed_more_epochs_help_the_far_task_and_cost_nats(measured):
@@ -343,11 +343,10 @@ def test_the_best_of_twenty_guessing_models_seems_better_only_on_the_set_on_whic
 
 
 def test_sorting_by_length_saves_most_of_the_padding_and_leaves_the_vectors_as_they_are(measured):
-    lengths, batches = measured["review_lengths"], measured["review_batches"]
-    tokens, by_length = int(lengths.sum()), tables.positions(lengths, batches)
-    shuffled = [
-        tables.positions(lengths, torch.randperm(len(lengths)).split(len(batches[0]))) for _ in range(20)
-    ]
+    found = measured["by_length"]
+    lengths, batches = found.lengths, found.batches
+    tokens, by_length = int(lengths.sum()), positions(lengths, batches)
+    shuffled = [positions(lengths, torch.randperm(len(lengths)).split(len(batches[0]))) for _ in range(20)]
     assert by_length < 0.75 * min(shuffled)
     assert 1 - tokens / by_length < 0.05  # "hardly any padding"
-    assert measured["restored_difference"] < 1e-4 < 0.1 < measured["unrestored_difference"]
+    assert found.restored < 1e-4 < 0.1 < found.unrestored
