@@ -1,5 +1,7 @@
 """The same question to a base model, to an assistant without its chat template, and to the assistant (notebook 14). All decoding is greedy."""
 
+from collections.abc import Sequence
+
 import torch
 from tokenizers import Tokenizer
 
@@ -37,21 +39,24 @@ def continued_by_assistant(assistant: Loaded, text: str, tokens: int = TOKENS, a
 
     As in `continued`, the text may not end before it has `at_least` tokens.
     """
-    return _generated(assistant, text, tokens, min_new_tokens=at_least)
+    return generated(assistant, [text], tokens, min_new_tokens=at_least)[0]
 
 
 def answered(assistant: Loaded, question: str, tokens: int = TOKENS) -> str:
     """The assistant's answer to a question in its chat template."""
     messages = [{"role": "user", "content": question}]
     prompt = assistant.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
-    return _generated(assistant, prompt, tokens)
+    return generated(assistant, [prompt], tokens)[0]
 
 
 @torch.no_grad()
-def _generated(assistant: Loaded, prompt: str, tokens: int, **how: int) -> str:
+def generated(assistant: Loaded, prompts: Sequence[str], tokens: int, **how: int) -> list[str]:
+    """What SmolLM2 generates after each prompt, without special tokens; `how` is passed to the library's `generate`."""
     tokenizer = assistant.tokenizer
-    given = tokenizer(prompt, return_tensors="pt", add_special_tokens=False)
+    given = tokenizer(
+        list(prompts), padding=True, padding_side="left", return_tensors="pt", add_special_tokens=False
+    )
     ids = assistant.model.generate(
         **given, max_new_tokens=tokens, do_sample=False, pad_token_id=tokenizer.eos_token_id, **how
     )
-    return tokenizer.decode(ids[0, given.input_ids.shape[1] :], skip_special_tokens=True)
+    return tokenizer.batch_decode(ids[:, given.input_ids.shape[1] :], skip_special_tokens=True)

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
+from coursekit.answering import generated
 from coursekit.datasets import read_table
 from coursekit.models import Loaded
 
@@ -159,18 +160,10 @@ def train(
     return losses
 
 
-@torch.no_grad()
 def write(assistant: Loaded, asked: pd.DataFrame, before: Messages = (), tokens: int = TOKENS) -> list[str]:
     """What the assistant generates after each question in its chat template, by greedy decoding, up to a number of tokens."""
-    tokenizer = assistant.tokenizer
-    prompts = [prompt(tokenizer, question, before) for question in asked["question"]]
-    given = tokenizer(
-        prompts, padding=True, padding_side="left", return_tensors="pt", add_special_tokens=False
-    )
-    ids = assistant.model.generate(
-        **given, max_new_tokens=tokens, do_sample=False, pad_token_id=tokenizer.eos_token_id
-    )
-    return tokenizer.batch_decode(ids[:, given.input_ids.shape[1] :], skip_special_tokens=True)
+    prompts = [prompt(assistant.tokenizer, question, before) for question in asked["question"]]
+    return generated(assistant, prompts, tokens)
 
 
 def recorded_json() -> pd.DataFrame:

@@ -52,8 +52,8 @@ pictures.way()
 # %% [markdown]
 # We put the same question to a base model and to an assistant from notebook 07: a GPT trained on novels, and SmolLM2-Instruct. An assistant is trained on
 # conversations in a **chat template**, which marks the turns. We also give SmolLM2 the question without its template, as a base model would receive it. (The weights
-# are the same: the course does not include the base model of SmolLM2-Instruct.) Each model generates up to 30 tokens by greedy decoding. Without the template, the
-# text must not end earlier.
+# are the same: the course does not include the base model of SmolLM2-Instruct.) Each model generates up to 30 tokens by greedy decoding. Without its template,
+# SmolLM2 may not stop before the 30th token.
 
 # %% tags=["demo"]
 YOUR_QUESTION = "Why is the sky blue?"               # change it
@@ -73,9 +73,9 @@ three_ways = {
 tables.asked_three_ways(three_ways)
 
 # %% [markdown]
-# The novels' GPT continues the question with dialogue, as a novel would. Without its template, SmolLM2 repeats the correct answer. (If the text were allowed to end,
-# it would end immediately.) With the template, the same weights answer the question in one sentence and stop. In this example, the template changes how SmolLM2
-# writes, not what it knows.
+# The novels' GPT continues both questions with dialogue, as a novel would. Asked for the capital of France without its template, SmolLM2 repeats the correct answer.
+# (If it were allowed to stop, it would stop immediately.) With the template, the same weights answer in one sentence and stop. For this question, the template changes
+# how SmolLM2 writes, not what it knows. Longer answers, such as the one about the sky, are cut off after 30 tokens.
 
 # %% [markdown]
 # On the generated language, we can measure exactly what a model gains and what it loses when it is turned into an assistant.
@@ -396,7 +396,7 @@ json_runs = json_answers.recorded_json()
 tables.json_recorded(json_runs)
 
 # %% [markdown]
-# With every seed, LoRA teaches the format. Five examples in the prompt are enough, too, but they make every prompt 154 tokens longer. With a description alone, no
+# With every seed, LoRA teaches the format. Five examples in the prompt work about as well, but they make every prompt 154 tokens longer. With a description alone, no
 # answer of this small model is in the format.
 #
 # Training has had side effects. For each seed, several of the ten requests are also answered in the format, although they did not ask for it, and the loss on plain text is
