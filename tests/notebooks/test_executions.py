@@ -7,7 +7,7 @@ import pytest
 
 from autograder.course import Assignment
 from tests.conftest import ASSIGNMENTS
-from tests.notebooks.executions import alone, folder_of_the_run, outputs_of, run_and_keep
+from tests.notebooks.executions import alone, outputs_of, run_and_keep
 
 pytestmark = pytest.mark.slow
 NAME = "00_small"
@@ -59,8 +59,3 @@ def test_a_process_that_executes_it_is_waited_for(write, tmp_path):
             of_the_other = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("Of the other.")])
             nbformat.write(of_the_other, kept / f"{NAME}.ipynb")
         assert asked.result().cells[0].source == "Of the other."
-
-
-def test_all_processes_of_a_run_have_one_folder(pytestconfig, tmp_path_factory):
-    folder, own = folder_of_the_run(pytestconfig, tmp_path_factory), tmp_path_factory.getbasetemp()
-    assert folder.parent == (own.parent if hasattr(pytestconfig, "workerinput") else own)

@@ -33,8 +33,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(3600)]
 NOTEBOOK = ASSIGNMENTS["02_attention"]
 PAGE = f"notebooks/{NOTEBOOK.name}.html"
 REPOSITORY = "example/course"
-OWN_TICKS = ("12_one_corpus", "16_rewards")
-"""Notebooks that show this sign in tables of their own."""
 
 
 @pytest.fixture(scope="session")
@@ -135,8 +133,7 @@ def test_the_student_s_page_shows_stubs_figures_and_what_demonstrations_print(si
         said, cells = text_of(page), code_cells(release)
         stubs = "\n".join(cell.source for cell in cells).count("raise NotImplementedError  # your turn")
         assert said.count("raise NotImplementedError  # your turn") == stubs > 2, name
-        if name not in OWN_TICKS:
-            assert "✓" not in said, f"{name}: the exercises are empty, so no check is right"
+        assert not re.search(r"✓\s*\w+\.\w+: right", said), f"{name}: the exercises are empty"
         pictures = re.findall(r"<img [^>]*>", page.read_text())
         assert len(pictures) > 2, name
         assert [one[:80] for one in pictures if not re.search(r'alt="[^"]{30}', one)] == [], name
@@ -151,7 +148,7 @@ def test_each_part_of_the_course_has_its_pages_and_the_start_page_leads_to_every
         *("glossary", "notation", "references", "senses", "api", "api/coursekit", "api/autograder"),
     } - {"guides/glossary"}
     pages = {page.relative_to(site).with_suffix("").as_posix() for page in links.pages(site)}
-    assert len(ASSIGNMENTS) == 17 and names - pages == set()
+    assert names - pages == set()
     start = (site / "index.html").read_text().partition("<article")[2].partition("</article>")[0]
     assert [name for name in ASSIGNMENTS if f'href="notebooks/{name}.html"' not in start] == []
 
@@ -179,19 +176,6 @@ def test_the_notebooks_are_one_click_away(site):
             nbformat.validate(nbformat.reads(students.read(f"{place}.ipynb").decode(), as_version=4))
             assert json.loads(students.read(f"{place}.lent"))["key"], "who learns alone may borrow"
             assert (site / "notebooks" / f"{name}.html").read_text().count('.zip"') >= 2
-
-
-def test_the_sidebar_of_a_module_shows_its_package_as_open(site):
-    """It is made once for all modules of a package."""
-    for package in ("coursekit", "autograder"):
-        modules = sorted((site / "api").glob(f"{package}.*.html"))
-        assert len(modules) > 50
-        for page in modules:
-            sidebar = page.read_text().partition('<nav class="bd-links')[2].partition("</nav>")[0]
-            opened = re.findall(
-                r'<li class="toctree-l\d current active[^>]*>\s*<a [^>]*href="([^"]+)"', sidebar
-            )
-            assert opened == ["../api.html", f"{package}.html"], page
 
 
 def test_the_repository_is_where_the_clone_came_from(tmp_path):
