@@ -691,7 +691,8 @@ pictures.passes(verified_runs)
 # In the control, there is nothing to reinforce, because the base generates practically no steps. After GRPO, two of the three models write several towns in some of their
 # answers, but these answers are not correct more often than the others. No gain in accuracy can be detected, and the guesses become less varied: pass@8 falls for each
 # of the three seeds. Here, reinforcement learning sharpens a behaviour that the base already shows now and then; it does not discover one.
-#
+
+# %% [markdown]
 # As in the comparison of Yue et al. (2025), the base catches up: with 64 samples, it solves every problem. In our case, however, this says little, because guessing solves 99.6 % of them,
 # too. At k = 8, the base that knows steps is above the chance level and far below its tuned version.
 
