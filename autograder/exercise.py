@@ -77,7 +77,7 @@ class Mistake:
 
         if not 0 <= self.credit < 1:
             raise CourseError(
-                f"The mistake {self.name!r} has credit={self.credit!r}: a share of the points is at least 0 and below 1."
+                f"The mistake {self.name!r} has credit={self.credit!r}: the share of the points must be at least 0 and below 1."
             )
 
     @property
@@ -90,7 +90,7 @@ def detached(function: str) -> Mistake:
     """The mistake of a `function` with the right values from which no gradient comes back, for `check(…, gradients=…)`."""
     return Mistake(
         "detached from its inputs",
-        f"Your values are right, but no gradient comes back to the inputs. {NEEDED}; {CUTS} them off.",
+        f"Your values are right, but no gradient reaches the inputs. {NEEDED}; {CUTS} them off.",
         f"def {function}(",
         f"@torch.no_grad()\ndef {function}(",
     )

@@ -323,7 +323,7 @@ def open_courses_for_jupyterlab_alone() -> None:
                 raise HTTPError(
                     400,
                     "Formgrader opens the course of another folder only from JupyterLab's menu (Nbgrader, Formgrader (local)), "
-                    "and never in a folder of what students handed in: it would run the program nbgrader_config.py there.",
+                    "and never in a folder of submissions, because it would run the nbgrader_config.py there.",
                 )
             return theirs(self)
 

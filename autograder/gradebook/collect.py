@@ -604,7 +604,9 @@ def explain(done: Collection) -> list[str]:
     lines += [RULE] if several else []
     lines += [f"Left as it was: {student}" for student in done.superseded]
     if done.new:
-        lines.append(f"Not in the gradebook yet, and added when they are graded: {_listed(done.new)}.")
+        lines.append(
+            f"Not in the gradebook yet; they will be added when they are graded: {_listed(done.new)}."
+        )
     if done.others:
         lines.append(f"Files other than notebooks, not collected: {done.others}.")
     if done.unread:

@@ -192,7 +192,7 @@ class Language:
         if (bad := np.flatnonzero(result.sum(axis=1) < 0.5)).size:
             word = self.vocabulary[ids[bad[0], position[bad[0]]]]
             raise ValueError(
-                f"sentence {bad[0]}: {word!r} is not an ambiguous word, as {', '.join(self.ambiguous)} are"
+                f"sentence {bad[0]}: {word!r} is not one of the ambiguous words {', '.join(self.ambiguous)}"
             )
         return result
 

@@ -68,7 +68,7 @@ def tokenizer(name: str, from_hub: bool = False) -> PreTrainedTokenizerBase:
         return AutoTokenizer.from_pretrained(folder)
     if not asked.same_vocabulary:
         print(
-            f"Not the tokenizer of {name}, but that of {asked.stand_in.name}.{_how_to_ask(asked, from_hub)}"
+            f"This is not the tokenizer of {name}, but that of {asked.stand_in.name}.{_how_to_ask(asked, from_hub)}"
         )
     if asked.stand_in is MINILM:
         return AutoTokenizer.from_pretrained(MINILM.package.folder())

@@ -137,9 +137,7 @@ def within(room: int, cell_answers: CellAnswers) -> tuple[CellAnswers, int]:
         both = (*answer.arrays.items(), *answer.gradients.items())
         size = sum(array.nbytes + len(name) for name, array in both)
         if size > room:
-            answer = Answer(
-                problem=Problem.TYPE, message=f"{size} bytes of arrays, which is too much to hand in"
-            )
+            answer = Answer(problem=Problem.TYPE, message=f"{size} bytes of arrays are too many to hand in")
         else:
             room -= size
         arrays, gradients = (

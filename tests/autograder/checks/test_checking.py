@@ -406,7 +406,7 @@ def test_a_prediction_may_offer_choices_and_each_wrong_one_is_explained():
     )
     assert "You made no prediction." in said(reveal, "demo.size", "it shrinks", WHY)
     for letter, choice in zip("AB", CHOICES, strict=False):
-        assert f"You say: {choice}." in said(predict, "demo.size", letter, CHOICES)
+        assert f"You predict: {choice}." in said(predict, "demo.size", letter, CHOICES)
         told = said(reveal, "demo.size", "it shrinks", WHY)
         assert f"It is: it shrinks.\n  You said: {choice}. {WHY[choice]}" in told
     said(predict, "demo.size", "it shrinks", CHOICES)

@@ -501,7 +501,7 @@ def test_a_worksheet_s_time_that_cannot_be_read_is_named(course, tmp_path):
     table = tmp_path / "worksheet.csv"
     table.write_text(WORKSHEETS["French"].replace("octobre", "brumaire"))
     done = collected(course, archive(tmp_path, f"A_101_assignsubmission_file/{FILE}"), table=table)
-    assert not done.handed_in[0].late and "'brumaire', which is not understood" in done.unread[0].reason
+    assert not done.handed_in[0].late and "'brumaire', which is not recognised" in done.unread[0].reason
 
 
 def with_times(*headings):
