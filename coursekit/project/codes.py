@@ -20,7 +20,7 @@ BELOW_UNIGRAM = {
     "last 4": "The model now predicts the token that it has just read. The target at position t is the token at t + 1.",
     "last 5": "The model now predicts the token before the one that it has just read. The target at position t is the token at t + 1.",
     "last 6": "The model now predicts the token after the next one. Shift the targets by one position only.",
-    "last 7": "Your windows come from only a part of the training text, or are the same at each step. Draw new starts at each step, from the whole text.",
+    "last 7": "Your windows come from only a part of the training text, or are the same at each step. Draw their starts from the whole text, and anew at each step.",
     "last 8": "The model was called more often than there are steps: one batch for each step.",
     "last 9": "The returned tensor should contain one loss for each step: its shape is (steps).",
     "last 10": "The returned losses are not the mean cross-entropies of your batches in nats per token. Return what you minimise, at each step.",

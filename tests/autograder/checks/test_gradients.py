@@ -222,4 +222,4 @@ def test_the_mistake_of_a_detached_answer_is_made_of_any_solution():
     )
     exec(edited(source, exercise, mistake), names)
     assert verdict(names["solution"]).reason == verdict(under_no_grad).reason
-    assert mistake.hint.startswith("Your values are right, but no gradient reaches the inputs.")
+    assert mistake.hint.startswith("Your values are right, but no gradient comes back to the inputs.")
