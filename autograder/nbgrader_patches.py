@@ -395,7 +395,7 @@ def release_feedback_of_a_part() -> None:
             )
             if outside:
                 self.log.warning(
-                    "Did not hand in through the exchange, and cannot fetch from it: %s. `autograder feedback %s --zip` packs "
+                    "These students did not hand in through the exchange and cannot fetch from it: %s. `autograder feedback %s --zip` packs "
                     "their pages for Moodle or Canvas.",
                     ", ".join(ascii(student)[1:-1] for student in outside),
                     shlex.quote(self.coursedir.assignment_id),

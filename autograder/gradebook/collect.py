@@ -201,7 +201,7 @@ def _checked(by_hand: Mapping[str, str]) -> Mapping[str, str]:
     for name, student in by_hand.items():
         if not may_be_a_folder(student):
             raise CourseError(
-                f"{ascii(student)} cannot be a student's id; the table gives it to {ascii(name)}."
+                f"{ascii(student)} cannot be a student's id; the table assigns it to {ascii(name)}."
             )
     return by_hand
 

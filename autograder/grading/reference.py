@@ -123,7 +123,7 @@ def record(
             broken = frame.error_text if frame.problem else ""
         elif frame.problem and not step["variant"]:
             raise CourseError(
-                f"{assignment.source}: the solution stops in the cell\n{step['source']}\n{frame.error_text}"
+                f"{assignment.source}: the solution stops with an error in the cell\n{step['source']}\n{frame.error_text}"
             )
         elif step["variant"] and broken:
             answer = Answer(problem=Problem.EXCEPTION, message=BROKEN + broken)

@@ -152,7 +152,7 @@ def _why_none(blob: bytes, reason: str) -> str:
         return "The file is not UTF-8 text, so it is not a notebook."
     head = blob[:200_000]
     if old := re.search(rb'"worksheets"\s*:', head) and re.search(rb'"nbformat"\s*:\s*([1-3])\b', blob):
-        return f"The file is a notebook of format {old[1].decode()}: open and save it in JupyterLab, which turns it into format 4."
+        return f"The file is a notebook of format {old[1].decode()}: open and save it in JupyterLab, which converts it to format 4."
     if blob.lstrip().startswith(b"{") and b'"doc_id"' in head:
         return "The file is a link to Google Drive, not the notebook: download it (File → Download → .ipynb)."
     if re.search(rb"^(?:import|from) \w|^# %%|^def \w", head, re.MULTILINE):

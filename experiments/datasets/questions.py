@@ -158,8 +158,8 @@ def trivial(questions: pd.DataFrame) -> dict[str, float]:
     both = np.hstack([lengths(questions["question"]), lengths(questions["context"])])
     marks = punctuation(questions["question"])
     return {
-        "test, answerable: the first sentence holds the answer": always_there(test, 0),
-        "test, answerable: the last sentence holds the answer": always_there(test, -1),
+        "test, answerable: the first sentence contains the answer": always_there(test, 0),
+        "test, answerable: the last sentence contains the answer": always_there(test, -1),
         "test, answerable or not, from lengths: balanced accuracy": recognised(both, questions),
         "test, answerable or not, from punctuation: balanced accuracy": recognised(marks, questions),
     }
@@ -173,7 +173,7 @@ def lines(options: Options) -> Iterator[str]:
     yield f"test, always 'no answer': exact match and F1 {(~test['answerable']).mean():.3f}"
     for name, some in (("all", questions), ("test", test)):
         holds, f1 = sentence_baseline(some)
-        yield f"{name}, answerable: the likeliest sentence holds the answer {holds:.3f}; F1 of that sentence {f1:.3f}"
+        yield f"{name}, answerable: the likeliest sentence contains the answer {holds:.3f}; F1 of that sentence {f1:.3f}"
     yield from (f"{name} {value:.3f}" for name, value in trivial(questions).items())
     balanced = question_only(questions)
     yield f"test, answerable or not, from the question alone: balanced accuracy {balanced:.3f} (chance 0.5)"

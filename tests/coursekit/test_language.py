@@ -94,7 +94,7 @@ def test_unfolding_agrees_with_a_distribution_worked_out_by_hand():
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("the {q owl fox} {v see fear}", "no kind of slot"),
+        ("the {q owl fox} {v see fear}", "not a kind of slot"),
         ("the {n @birds} {v see fear}", "list '@birds'"),
         ("zebra {n owl fox} {v see fear}", "'zebra'.*outside a slot"),
         ("the ({n owl fox} {v see fear}", "never closed"),

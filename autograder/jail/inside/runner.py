@@ -137,7 +137,9 @@ def within(room: int, cell_answers: CellAnswers) -> tuple[CellAnswers, int]:
         both = (*answer.arrays.items(), *answer.gradients.items())
         size = sum(array.nbytes + len(name) for name, array in both)
         if size > room:
-            answer = Answer(problem=Problem.TYPE, message=f"{size} bytes of arrays are too many to hand in")
+            answer = Answer(
+                problem=Problem.TYPE, message=f"the arrays take {size} bytes, which is too much to hand in"
+            )
         else:
             room -= size
         arrays, gradients = (

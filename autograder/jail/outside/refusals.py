@@ -88,7 +88,7 @@ def _cause(root: Path, user: int) -> str:
     if (version := _wsl(root)) == 1:
         return (
             "version 1 of the Windows Subsystem for Linux has no namespaces: `wsl --set-version DISTRIBUTION 2`, in PowerShell, "
-            "turns it into version 2"
+            "converts it to version 2"
         )
     if not setting:
         return (

@@ -175,7 +175,7 @@ def test_nothing_is_lent_while_it_is_graded(here, monkeypatch, what):
 def test_a_published_key_is_kept_for_its_notebook(here, capsys):
     lend(here, opens="2999-12-01T18:00+00:00")
     assert "when your instructor publishes the key on 1 December 2999" in lending.offer("demo.double")
-    with pytest.raises(WrongCall, match="does not fit"):
+    with pytest.raises(WrongCall, match="does not work"):
         lending._keep(key_text(bytes(32)))
     assert lending._source("demo.double") == ""
     lending._keep(f"  {key_text(KEY)}\n")
