@@ -72,7 +72,7 @@ def steps(words: Sequence[str], vectors: Float[Tensor, "T D"], focal: int) -> No
     show(figure, alt=(
         "The steps of attention for the focal word bank. Nine word vectors at the bottom are compared with bank; the results "
         "are scaled and turned into nine weights, drawn as bars; the vectors, multiplied by their weights, add up to the new vector of "
-        "bank. The heights of the bars are an illustration."
+        "bank. The heights of the bars are only illustrative."
     ))  # fmt: skip
 
 
