@@ -198,7 +198,7 @@ def case(name: str = "") -> FailingCase | None:
     card = _last.get(name)
     failing = first_failing(card) if card else None
     if card is None:
-        why = "its check was not run since the kernel started"
+        why = "its check has not been run since the kernel started"
     elif card.verdict.passed:
         why = "it is right on all inputs of its check"
     else:

@@ -66,7 +66,7 @@ def steps(words: Sequence[str], vectors: Float[Tensor, "T D"], focal: int) -> No
     for y, text in names.items():
         ax.text(-0.3, y, text, ha="right", va="center", color=DARK_GREY)
     ax.set(xlim=(-2.1, 9), ylim=(-0.2, 4.2))
-    ax.text(-0.3, 0, "each strip: eight of the\n50 numbers of a vector", ha="right", va="center", color=DARK_GREY,
+    ax.text(-0.3, 0, "each strip: eight of the\n50 coordinates of a vector", ha="right", va="center", color=DARK_GREY,
             fontsize=8)  # fmt: skip
     ax.axis("off")
     show(figure, alt=(

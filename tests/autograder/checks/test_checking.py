@@ -343,7 +343,7 @@ def test_case_says_why_there_is_no_failing_input():
         (note,), _ = shown(case, "demo.double")
         return note["text/plain"]
 
-    assert "was not run since the kernel started" in said()
+    assert "has not been run since the kernel started" in said()
     shown(check, "demo.double", lambda given: given["x"] * 2)
     assert "right on all inputs" in said()
     shown(check, "demo.double", unanswered)
