@@ -213,9 +213,9 @@ class Assignment:
         unknown = [grade_id(cell) for cell in self.test_cells(notebook) if _looks_like_a_check(cell)]
         if unknown:
             raise CourseError(
-                f"{path}: nothing judges the graded code cell{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}. "
+                f"{path}: no exercise judges the graded code cell{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}. "
                 f"The check of the exercise topic.name has the grade id topic-name-check and is described in "
-                f"{self.exercises_file.relative_to(self.root)}. A test cell of nbgrader's kind has another id and "
+                f"{self.exercises_file.relative_to(self.root)}. An ordinary nbgrader test cell has another id and "
                 "does not call check."
             )
 

@@ -85,7 +85,7 @@ BROKEN = {
     f"the cell {CHECK} has no points": (
         WORTH_2, WORTH_2.replace('"points": 2,', "")
     ),
-    "nothing judges the graded code cell another": (SECOND_CHECK, '"grade_id": "another"'),
+    "no exercise judges the graded code cell another": (SECOND_CHECK, '"grade_id": "another"'),
     "the smallest": ("    return shares(values).max()", "    return max(shares(values))"),  # has no text for its edit
 }  # fmt: skip
 
