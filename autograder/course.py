@@ -213,9 +213,9 @@ class Assignment:
         unknown = [grade_id(cell) for cell in self.test_cells(notebook) if _looks_like_a_check(cell)]
         if unknown:
             raise CourseError(
-                f"{path}: nothing judges the graded code cell{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}. "
+                f"{path}: no exercise judges the graded code cell{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}. "
                 f"The check of the exercise topic.name has the grade id topic-name-check and is described in "
-                f"{self.exercises_file.relative_to(self.root)}. A test cell of nbgrader's kind has another id and "
+                f"{self.exercises_file.relative_to(self.root)}. An ordinary nbgrader test cell has another id and "
                 "does not call check."
             )
 
@@ -263,7 +263,7 @@ def named_exercises(variables: Mapping[str, object], source: str, topic: str) ->
         candidates = topics.get(variable, {topic})
         if not value.name and len(candidates) > 1:
             names = " and ".join(f"{candidate}.{variable}" for candidate in sorted(candidates))
-            raise CourseError(f"The exercise {variable} may be {names}: say which by name=….")
+            raise CourseError(f"The exercise {variable} could be any of {names}: choose one with name=….")
         exercises[variable] = value, value.name or f"{min(candidates)}.{variable}"
     return [replace(exercise, name=name) for exercise, name in exercises.values()]
 
@@ -307,7 +307,7 @@ def find_assignment(root: Path, name: str) -> Assignment:
     if others:
         names = ", ".join(one.notebook for one in (first, *others))
         raise CourseError(
-            f"{name} has several notebooks ({names}), and this command takes assignments with one."
+            f"{name} has several notebooks ({names}), but this command works only for assignments with a single one."
         )
     return first
 

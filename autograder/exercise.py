@@ -77,7 +77,7 @@ class Mistake:
 
         if not 0 <= self.credit < 1:
             raise CourseError(
-                f"The mistake {self.name!r} has credit={self.credit!r}: a share of the points is at least 0 and below 1."
+                f"The mistake {self.name!r} has credit={self.credit!r}: the share of the points must be at least 0 and below 1."
             )
 
     @property

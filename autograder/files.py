@@ -109,7 +109,7 @@ class Busy(CourseError):
 def course_lock(root: Path) -> Iterator[None]:
     """Only one run at a time writes the gradebook of a course. Raises Busy."""
     path = root / ".autograder" / "lock"
-    sentence = f"Another run is grading this course (it holds {path}). Try again when it is done."
+    sentence = f"Another run is grading this course (it has locked {path}). Try again when it has finished."
     with _only_one(path, sentence):
         yield
 
@@ -118,7 +118,7 @@ def course_lock(root: Path) -> Iterator[None]:
 def watch_lock(root: Path) -> Iterator[None]:
     """Only one process at a time watches a course; between two hand-ins, other runs may grade. Raises Busy."""
     path = root / ".autograder" / "watching"
-    sentence = f"Another process is watching this course already (it holds {path}). Leave it to that one, or end it first."
+    sentence = f"Another process is watching this course already (it has locked {path}). Leave that process running, or stop it first."
     with _only_one(path, sentence):
         yield
 

@@ -117,8 +117,8 @@ def _require_python_for_exercises(source: NotebookNode, assignment: Assignment) 
     found = language(source)
     if found != "Python" and assignment.exercises:
         raise CourseError(
-            f"{assignment.source} is written in {found}, and {assignment.exercises_file.name} beside it describes exercises, whose "
-            "checks are for Python: write test cells as for nbgrader, and remove that file."
+            f"{assignment.source} is written in {found}, but {assignment.exercises_file.name} next to it describes exercises, whose "
+            "checks work only in Python: write nbgrader test cells instead, and remove that file."
         )
 
 

@@ -57,7 +57,7 @@ INSTALL = {
     "bash": "`pip install bash_kernel`, then `python -m bash_kernel.install`",
 }
 """By language, in small letters."""
-ANY_KERNEL = "https://github.com/jupyter/jupyter/wiki/Jupyter-kernels says how"
+ANY_KERNEL = "see https://github.com/jupyter/jupyter/wiki/Jupyter-kernels"
 
 SYSTEM = ("/usr/lib", "/usr/local/lib", "/usr/share", "/usr/local/share", "/etc")
 """Where a system keeps what a language needs, in a folder that has its name."""
@@ -122,8 +122,8 @@ def kernel_for(notebook: NotebookNode, path: Path) -> str:
     if same:
         return same[0]
     raise CourseError(
-        f"{path} is written in {wanted}, but its kernel{f' {own}' if own else ''} is not installed here. Nothing was run, and what was "
-        f"handed in waits. Install the kernel ({how_to_install(wanted)}) and run the command again."
+        f"{path} is written in {wanted}, but its kernel{f' {own}' if own else ''} is not installed here. Nothing was run, and the "
+        f"hand-ins are not graded yet. Install the kernel ({how_to_install(wanted)}) and run the command again."
     )
 
 

@@ -323,7 +323,7 @@ def open_courses_for_jupyterlab_alone() -> None:
                 raise HTTPError(
                     400,
                     "Formgrader opens the course of another folder only from JupyterLab's menu (Nbgrader, Formgrader (local)), "
-                    "and never in a folder of what students handed in: it would run the program nbgrader_config.py there.",
+                    "and never in a folder of submissions, because it would run the nbgrader_config.py there.",
                 )
             return theirs(self)
 
@@ -395,7 +395,7 @@ def release_feedback_of_a_part() -> None:
             )
             if outside:
                 self.log.warning(
-                    "Did not hand in through the exchange, and cannot fetch from it: %s. `autograder feedback %s --zip` packs "
+                    "These students did not hand in through the exchange and cannot fetch from it: %s. `autograder feedback %s --zip` packs "
                     "their pages for Moodle or Canvas.",
                     ", ".join(ascii(student)[1:-1] for student in outside),
                     shlex.quote(self.coursedir.assignment_id),

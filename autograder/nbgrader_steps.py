@@ -266,7 +266,7 @@ class Grade(Autograde):
         there = [meant for meant in self._meant if composed(meant.file) in map(composed, names)]
         if not there:
             raise CourseError(
-                f"{folder} holds no {self._files} but {', '.join(names)}: rename the student's notebook, or record 0 "
+                f"{folder} contains no {self._files}, only {', '.join(names)}: rename the student's notebook, or record 0 "
                 f"points with `autograder grade {shlex.join([self.coursedir.assignment_id, student])}`."
             )
         self.notebooks = [str(folder / meant.file) for meant in there]
@@ -340,7 +340,7 @@ def _summary(graded: Sequence[tuple[Submission, Result]]) -> str:
             sentences.append(f"The submission could not be read. {submission.reason}".removesuffix("."))
         elif result.trouble:
             sentences.append(
-                "The notebook could not be run to its end; autograded/ holds it with the reasons"
+                "The notebook could not be run to its end; autograded/ contains it, with the reasons"
             )
     return f"{'. '.join(sentences)}."
 

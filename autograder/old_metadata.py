@@ -28,7 +28,7 @@ def require_current_metadata(notebook: NotebookNode, path: Path) -> None:
             f"up to {SCHEMA_VERSION}. Run `pip install --upgrade nbgrader`."
         )
     old = min(versions, default=SCHEMA_VERSION) < SCHEMA_VERSION
-    found = f"{path} was made with an older nbgrader, whose metadata this one does not read"
+    found = f"{path} was made with an older nbgrader, whose metadata this one cannot read"
     if faults := list(_faults(notebook)):
         first = [*faults[:MOST_NAMED], *(["…"] if len(faults) > MOST_NAMED else [])]
         correct = "Correct this in JupyterLab's panel Create Assignment or in the file"

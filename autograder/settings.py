@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 ARRAYS = ("numpy", "torch")
 LEND = {
-    "alone": "only those who learn alone: a release for them has the functions and their key",
-    "key": "whoever has the key of a notebook, which its instructor publishes with `autograder lend`",
-    "always": "everybody: every release has the functions and their keys",
-    "never": "nobody: no release has the functions",
+    "alone": "only independent learners: their release contains the functions and the key",
+    "key": "anyone who has the notebook's key, which the instructor publishes with `autograder lend`",
+    "always": "everybody: every release contains the functions and their keys",
+    "never": "nobody: no release contains the functions",
 }
 
 

@@ -58,7 +58,9 @@ def main() -> None:
     parser.add_argument("--resume", action="store_true", help="keep what an interrupted run has measured")
     parser.add_argument("--nbgrader", type=int, help="submissions that nbgrader grades (default 24)")
     parser.add_argument("--otter", type=int, help="submissions that otter grades (default 24)")
-    parser.add_argument("--only", default="", help="the steps whose names begin so; writes no page")
+    parser.add_argument(
+        "--only", default="", help="only the steps whose names begin with this; no page is written"
+    )
     arguments = parser.parse_args()
     sizes = QUICK if arguments.quick else Sizes()
     sizes = Sizes(

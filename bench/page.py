@@ -279,7 +279,7 @@ def aims(results: Results, both: list[Figures]) -> Iterator[tuple[str, str, bool
         further <= FURTHER_AIM,
     )
     yield (
-        f"{1000 * OWN_AIM:.0f} ms of CPU of the command itself for it",
+        f"{1000 * OWN_AIM:.0f} ms of CPU time of the command itself for each further submission",
         f"{1000 * own:.0f} ms ({in_milliseconds(both[0].own_each_round('cpu'))})",
         own <= OWN_AIM,
     )

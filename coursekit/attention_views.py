@@ -123,7 +123,7 @@ def neuron_view(
         html_action="return",
     )
     alt = (
-        f"bertviz neuron view of {len(tokens)} tokens, {_size(attention)}, queries and keys of {queries.shape[-1]} numbers, "
+        f"bertviz neuron view of {len(tokens)} tokens, {_size(attention)}, queries and keys with {queries.shape[-1]} dimensions, "
         f"beginning with layer {layer}, head {head}."
     )
     display(View(_page(made.data, NEURON_WIDTH), 190 + 26 * len(tokens), alt))

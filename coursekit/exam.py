@@ -118,7 +118,7 @@ def nearest_hits(
     ):
         if vectors.ndim != 2 or len(vectors) != len(sentences):
             raise ValueError(
-                f"nearest_sense: {name} has shape {tuple(vectors.shape)}; give one vector for each of the exam's "
+                f"nearest_sense: {name} has shape {tuple(vectors.shape)}; give one vector for each of the test's "
                 f"{len(sentences)} {name.replace('_', '-')} sentences."
             )
     unit = torch.nn.functional.normalize

@@ -193,7 +193,7 @@ def mine(*names: str) -> Any:
     compared = trials()
     if strange := [name for name in names if name not in compared]:
         raise ValueError(
-            f"mine({strange[0]!r}): the course has none to compare it with; it has {', '.join(compared)}."
+            f"mine({strange[0]!r}): the course has nothing of this name to compare it with. It has {', '.join(compared)}."
         )
     if (
         recording.active() is not None
@@ -309,7 +309,7 @@ def whole_numbers(given: Any, function: str) -> list[int]:
     except (TypeError, ValueError):
         shown = " ".join(repr(given).split())
         raise TypeError(
-            f"{function} should give whole numbers, in a list or tuple; yours gives {shown[:60]}."
+            f"{function} should return whole numbers, in a list or tuple; yours returns {shown[:60]}."
         ) from None
 
 

@@ -1,13 +1,14 @@
 """`python -m coursekit.pretrain`: train every model of the generated language, with several seeds.
 
-`python -m coursekit.pretrain novels-bert --corpus FOLDER`: the same for a model of real English. FOLDER has `books.csv` and
-`raw`; data/novels/README.md says which texts they are. The texts are first converted to token ids, which takes some minutes.
+`python -m coursekit.pretrain novels-bert --corpus FOLDER`: the same for a model of real English. FOLDER contains `books.csv`
+and `raw`; data/novels/README.md lists the texts. They are first converted to token ids, which takes a few minutes.
 
 To use two cores, start the command a second time: each process takes a run that no other process has taken. Every few minutes a run is saved. After a power cut or `kill -9`, the same command continues from there and ends with exactly the same
 weights. Batches and dropout depend only on the seed and the number of their block, so the stream of sentences need not be stored.
 
-With `--record`, when all runs are done: `data/models` gets the models of the first seed, `data/results/small_NAME.csv` the
-figures of all seeds, trained and untrained (about ten minutes). Of models of real English only the first seed is recorded.
+With `--record`, when all runs are done, the models of the first seed are written to `data/models` and the figures of all
+seeds, trained and untrained, to `data/results/small_NAME.csv` (about ten minutes). Of models of real English, only the first
+seed is recorded.
 """
 
 import argparse
@@ -239,13 +240,13 @@ def main() -> None:
         "novels", nargs="*", metavar="NOVELS", help=f"models of real English: {', '.join(NOVELS)}"
     )
     parser.add_argument(
-        "--corpus", type=Path, metavar="FOLDER", help="the novels: books.csv and the folder raw"
+        "--corpus", type=Path, metavar="FOLDER", help="a folder with the novels: books.csv and raw/"
     )
     parser.add_argument(
         "--vocabulary",
         type=Path,
         metavar="FILE",
-        help="the tokenizer.json of an earlier run: its pieces (default: pieces are learned from the novels)",
+        help="the tokenizer.json of an earlier run, to use its subwords (default: learn subwords from the novels)",
     )
     parser.add_argument(
         "--models",
@@ -253,34 +254,37 @@ def main() -> None:
         choices=RECIPES,
         default=list(RECIPES),
         metavar="NAME",
-        help="of the generated language (default: all)",
+        help="models of the generated language (default: all)",
     )
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], metavar="SEED")
-    parser.add_argument("--steps", type=int, help="of every run (default: as the recipe says)")
+    parser.add_argument("--steps", type=int, help="number of steps of every run (default: the recipe's)")
     parser.add_argument(
         "--topics", nargs="+", metavar="TOPIC", help="train on this part of the language only"
     )
     parser.add_argument(
-        "--minutes", type=float, default=MINUTES, help=f"between saves (default: {MINUTES:g})"
+        "--minutes", type=float, default=MINUTES, help=f"minutes between two saves (default: {MINUTES:g})"
     )
     parser.add_argument(
         "--to",
         type=Path,
         default=Path("build/pretrain"),
-        help="folder of checkpoints (default: build/pretrain)",
+        help="the folder for checkpoints (default: build/pretrain)",
     )
     parser.add_argument(
-        "--record", type=Path, metavar="DATA", help="then write models and tables into this folder: data"
+        "--record",
+        type=Path,
+        metavar="DATA",
+        help="when all runs are done, write models and tables to this folder, such as data",
     )
     arguments = parser.parse_args()
     if arguments.steps is not None and arguments.steps < 1:
-        parser.error("--steps is at least 1")
+        parser.error("--steps must be at least 1")
     if arguments.record and (arguments.steps or arguments.topics):
-        parser.error("--record is for whole runs on the whole language")
+        parser.error("--record needs complete runs on the whole language: leave out --steps and --topics")
     if unknown := set(arguments.novels) - set(NOVELS):
-        parser.error(f"{min(unknown)!r} is no model of the novels; there are {', '.join(NOVELS)}")
+        parser.error(f"{min(unknown)!r} is not a model of the novels; choose from {', '.join(NOVELS)}")
     if bool(arguments.novels) != bool(arguments.corpus):
-        parser.error("a model of the novels and --corpus go together")
+        parser.error("models of the novels need --corpus, and --corpus needs one of them")
     if arguments.vocabulary and not arguments.vocabulary.is_file():
         parser.error(f"there is no file {arguments.vocabulary}")
     torch.set_num_threads(1)  # matrices this small are slower with more

@@ -441,8 +441,8 @@ def weights_path(name: str) -> Path:
         if path.exists():
             return path
     raise CheckpointMissing(
-        f"data/models/{name}.safetensors is not in this course folder. Copy the folder `data` beside `notebooks`, "
-        f"or train it with `python -m coursekit.pretrain --models {name} --record data` (some minutes)."
+        f"data/models/{name}.safetensors is not in this course folder. Copy the folder `data` next to `notebooks`, "
+        f"or train it with `python -m coursekit.pretrain --models {name} --record data` (a few minutes)."
     )
 
 

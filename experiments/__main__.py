@@ -129,8 +129,8 @@ def parser_of(about: About, experiment: Experiment | Card) -> argparse.ArgumentP
                 metavar="SEED",
                 help=f"default: {' '.join(map(str, experiment.seeds))}",
             )
-        add("--results", help="of the tables (default: data/results)", **folder)
-        add("--checkpoints", help="of models in training (default: build/pretrain)", **folder)
+        add("--results", help="the folder of the tables (default: data/results)", **folder)
+        add("--checkpoints", help="the folder of models in training (default: build/pretrain)", **folder)
         about_only = "make only runs with these values, for instance --only layers=1 seed=0 seed=1"
         add("--only", type=restriction, nargs="+", metavar="COLUMN=VALUE", help=about_only)
     return parser

@@ -83,7 +83,7 @@ def _answers(exercise: str, solution: str, lists: Mapping[str, list[dict]]) -> I
         if "edits" in entry:
             base = entry.get("of", above[side])
             if base not in bases:
-                raise CourseError(f"{exercise}, answer {what!r}: there is no {base!r} that is written out.")
+                raise CourseError(f"{exercise}, answer {what!r}: there is no written-out answer {base!r}.")
             source = _edited(bases[base], entry["edits"], f"{exercise}, answer {what!r}")
         else:
             above[side], source = what, bases[what]

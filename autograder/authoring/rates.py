@@ -411,7 +411,7 @@ class Bench:
         try:
             self._run(source)
         except Exception as error:
-            stops = f"{assignment.source}: the solution stops in the cell\n{source}"
+            stops = f"{assignment.source}: the solution stops with an error in the cell\n{source}"
             raise CourseError(f"{stops}\n{type(error).__name__}: {error}") from error
 
     def _run(self, source: str) -> None:

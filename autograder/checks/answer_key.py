@@ -72,7 +72,7 @@ def file_of(name: str) -> Path:
     files = key_files()
     if not files:
         raise NoSuchExercise(
-            f"There is no answer key in {Path.cwd()}: the file ending in {SUFFIX} belongs beside its notebook."
+            f"There is no answer key in {Path.cwd()}: the file ending in {SUFFIX} belongs next to its notebook."
         )
     for path in sorted(files, key=lambda path: (topic not in path.stem, path.stem)):
         keys = load(path)

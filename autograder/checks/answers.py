@@ -51,9 +51,9 @@ def unpack(blob: bytes, limits: FileLimits | None = None) -> tuple[dict[str, np.
     header = _header(blob, limits)
     metadata = header.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not isinstance(metadata.get("words"), str):
-        raise Malformed("the answer file carries no JSON part")
+        raise Malformed("the answer file has no JSON part")
     if len(header) > limits.arrays:
-        raise Malformed(f"the answer file holds {len(header)} arrays; at most {limits.arrays} are read")
+        raise Malformed(f"the answer file contains {len(header)} arrays; at most {limits.arrays} are read")
     for name, entry in header.items():
         _check_entry(name, entry, limits)
     try:
@@ -68,7 +68,7 @@ def _header(blob: bytes, limits: FileLimits) -> dict[str, Any]:
     if len(blob) > limits.bytes:
         raise Malformed(f"the answer file has {len(blob)} bytes; at most {limits.bytes} are read")
     if len(blob) < 8:
-        raise Malformed("the answer file is cut short")
+        raise Malformed("the answer file is truncated")
     (size,) = struct.unpack("<Q", blob[:8])
     if size > limits.header_bytes or size + 8 > len(blob):
         raise Malformed(f"the header claims {size} bytes")
@@ -93,13 +93,15 @@ def _json(text: str, limits: FileLimits) -> Any:
         bare = _STRING.sub("", text)
         values = sum(bare.count(sign) for sign in ",[{")
         if values > limits.values:
-            raise Malformed(f"the answer file holds {values} JSON values; at most {limits.values} are read")
+            raise Malformed(
+                f"the answer file contains {values} JSON values; at most {limits.values} are read"
+            )
     return json.loads(text)
 
 
 def _check_entry(name: str, entry: Any, limits: FileLimits) -> None:
     if not isinstance(entry, dict) or entry.get("dtype") not in DTYPES:
-        raise Malformed(f"array {name[:80]!r} has a type that is not read")
+        raise Malformed(f"array {name[:80]!r} has a type that is not supported")
     shape = entry.get("shape")
     if not isinstance(shape, list) or len(shape) > limits.dims:
         raise Malformed(f"array {name[:80]!r} has no readable shape")

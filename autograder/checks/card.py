@@ -84,7 +84,7 @@ class Card:
         if self.failing:
             sentences += self._where()
         if self.builds_on:
-            sentences.append(f"It builds on {', '.join(self.builds_on)}: get that check right first.")
+            sentences.append(f"It builds on {', '.join(self.builds_on)}: correct that first.")
         if not verdict.passed and not verdict.hint and not self.needs:
             sentences.append(f'Stuck? hint("{self.key.name}") gives a first nudge, then more.')
         if verdict.passed:

@@ -114,7 +114,7 @@ def _out_of_date(name: str) -> str:
 
 def _not_taken(name: str, why: str) -> None:
     """Stop the check of a function from before an edit: its verdict would be about another text than the student sees."""
-    note = Note(f"✗ {name}: the last change of its cell has not taken effect", (why,), WRONG)
+    note = Note(f"✗ {name}: the last change to its cell has not taken effect", (why,), WRONG)
     if os.environ.get("NBGRADER_EXECUTION") != "validate":
         display(note)
     text = "\n  ".join([note.title, *note.lines])
@@ -198,7 +198,7 @@ def case(name: str = "") -> FailingCase | None:
     card = _last.get(name)
     failing = first_failing(card) if card else None
     if card is None:
-        why = "its check was not run since the kernel started"
+        why = "its check has not been run since the kernel started"
     elif card.verdict.passed:
         why = "it is right on all inputs of its check"
     else:

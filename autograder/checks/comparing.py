@@ -188,7 +188,7 @@ def _compare_arrays(
 
 KINDS = {
     "i": ("whole numbers (Int)", "An index or a label must be an integer", {"numpy": ".astype(int)", "torch": ".long()"}),
-    "b": ("True and False (Bool)", "`~` and indexing do something else with numbers", {"numpy": ".astype(bool)", "torch": ".bool()"}),
+    "b": ("True and False (Bool)", "`~` and indexing behave differently with numbers", {"numpy": ".astype(bool)", "torch": ".bool()"}),
 }  # fmt: skip
 """What the kind of a dtype is called, why it matters, and how an array is converted to it."""
 

@@ -47,7 +47,7 @@ def borrow(name: str = "", key: str = "") -> None:
         display(Note(f"… nothing is lent for {name}", (offer(name) or NOTHING,), WAITING))
         return
     if journal.checks().get(name) and not is_lent(name) and not _stubs(source, shell.user_ns):
-        display(Note(f"✓ {name}: yours is right, so nothing is lent"))
+        display(Note(f"✓ {name}: your answer is right, so there is nothing to borrow"))
         return
     _put(name, source, shell.user_ns)
     if name not in journal.read()["lent"]:
@@ -75,13 +75,13 @@ def _when_it_works(name: str) -> str:
     *first, last = (other.rpartition(".")[2] for other in missing)
     if not first:
         return (
-            f"It calls {last}, whose check has not passed yet, and works when it does: "
-            f'borrow("{missing[0]}") lends it, too.'
+            f"It calls {last}, so it works only once the check of {last} has passed. "
+            f'You can borrow that function, too: borrow("{missing[0]}").'
         )
     borrowing = ", ".join(f'borrow("{other}")' for other in missing)
     return (
-        f"It calls {', '.join(first)} and {last}, whose checks have not passed yet, and works when they do. "
-        f"Each is lent, too: {borrowing}."
+        f"It calls {', '.join(first)} and {last}, so it works only once their checks have passed. "
+        f"You can borrow these functions, too: {borrowing}."
     )
 
 
@@ -219,7 +219,7 @@ def _keep(key: str) -> None:
         )
         return
     raise WrongCall(
-        "This key does not fit: make sure that you copied all of it and that the notebook is the latest release."
+        "This key does not work: make sure that you copied all of it and that the notebook is the latest release."
     )
 
 

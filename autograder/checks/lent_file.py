@@ -46,7 +46,7 @@ class LentFile:
         try:
             plain = _cipher(key).decrypt(base64.b64decode(self.sealed), [self.notebook.encode()])
         except (InvalidTag, binascii.Error, ValueError):
-            raise WrongKey(f"This key does not open what {self.notebook} lends.") from None
+            raise WrongKey(f"This key does not unlock the functions that {self.notebook} lends.") from None
         return json.loads(plain)
 
 

@@ -36,11 +36,11 @@ def predict(name: str = "", value: float | str | None = None, choices: Sequence[
                 f'predict("{name}", …) takes the letter of a choice in quotes, "a" to "{list(listed)[-1]}".'
             )
         journal.save_prediction(name, chosen)
-        display(Note(f"Prediction {name}", (f"You say: {chosen}. Run the next cell to see the result.",)))
+        display(Note(f"Prediction {name}", (f"You predict: {chosen}. Run the next cell to see the result.",)))
         return
     number = _number_in("predict", name, value)
     journal.save_prediction(name, number)
-    display(Note(f"Prediction {name}", (f"You say {number:g}. Run the next cell to see the result.",)))
+    display(Note(f"Prediction {name}", (f"You predict {number:g}. Run the next cell to see the result.",)))
 
 
 def reveal(name: str = "", value: float | str | None = None, because: Mapping[str, str] = NO_REASONS) -> None:

@@ -197,7 +197,8 @@ class Skipping:
             names = ", ".join(f"`{name}`" for name in wrong)
             display(
                 Note(
-                    f"… uses {names}, which {verb} not right yet: what this shows may be wrong", colour=WRONG
+                    f"… uses {names}, which {verb} not right yet: what this cell shows may be wrong",
+                    colour=WRONG,
                 )
             )
 

@@ -64,7 +64,9 @@ def main() -> None:
             raise
         _complain(f"This needs the package {error.name}: `{install_command('grading')}`.")
     except JailError as error:
-        _complain(f"{error}\nWithout a jail, `--isolation none` runs students' code with all your rights.")
+        _complain(
+            f"{error}\nWithout a jail, `--isolation none` runs students' code with your own permissions."
+        )
     except PermissionError as error:
         if error.filename is None:
             raise
@@ -89,9 +91,9 @@ def _denied(path: Path) -> str:
     except (ImportError, KeyError, OSError):
         owner = user = ""
     if owner == user:
-        return f"{path} may not be read or written. Change its permissions: `chmod -R u+rwX {holder}`."
+        return f"{path} cannot be read or written. Change its permissions: `chmod -R u+rwX {holder}`."
     return (
-        f"{path} may not be read or written: {holder} belongs to {owner}, and you are {user}. If a command was run with sudo, change "
+        f"{path} cannot be read or written: {holder} belongs to {owner}, and you are {user}. If a command was run with sudo, change "
         f"the owner of its files: `sudo chown -R {user} {holder}`."
     )
 

@@ -89,7 +89,7 @@ def try_exercises(
     """Test single exercises in seconds, without writing a notebook or a key.
 
     On every draw of the inputs, known mistakes and lazy answers must be judged wrong, and alternatives right. Each mistake
-    must be distinguishable from the others. Small changes of the solution must be noticed, unless `survivors` explains
+    must be distinguishable from the others. Small changes to the solution must be noticed, unless `survivors` explains
     why the changed solution is right, too.
     """
     from autograder.authoring.trial import find_exercises, trial_table, try_exercise  # start-up: nbgrader
@@ -146,7 +146,7 @@ def rates(
     """Count the seeds on which each known answer is judged right: a mistake must pass on none of them, a right answer on all.
 
     "rounding" tests whether a verdict changes when the last bit of an input does, as it may on another processor.
-    "generic" stands for small changes of the solution that nobody listed, such as a missing keyword argument or a loop that
+    "generic" stands for small changes to the solution that nobody listed, such as a missing keyword argument or a loop that
     ends too soon.
     """
     from autograder.authoring.natural import cells, read_natural  # start-up: the jail
@@ -227,7 +227,7 @@ def minutes(
 ) -> None:
     """Estimate how many minutes a student needs for each notebook.
 
-    Words are read at 150 per minute, an exercise takes the time that its docstring states, and a written answer takes five minutes. The
+    We assume that students read 150 words per minute, that an exercise takes the time that its docstring states, and that a written answer takes five minutes. The
     core path is everything outside sections whose headings begin with "Extension" or "Further".
     """
     from autograder.authoring.minutes import minutes as minutes_of  # start-up: what draws checks

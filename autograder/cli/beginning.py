@@ -28,10 +28,12 @@ def demo(
     folder: Annotated[
         Path | None, typer.Option(help="An empty folder for the class. Default: a temporary one.")
     ] = None,
-    browser: Annotated[bool, typer.Option(help="Open the report and one feedback in the browser.")] = True,
+    browser: Annotated[
+        bool, typer.Option(help="Open the report and one student's feedback in the browser.")
+    ] = True,
     isolation: Jail = Isolation.BWRAP,
 ) -> None:
-    """Grade a made-up class of twenty, with report and feedback, to see what the tool does.
+    """Grade a made-up class of twenty, with a report and feedback, to see what the tool does.
 
     Some students answer correctly and some make known mistakes; some hand in late or not at all, and some hand in a
     broken file or an attack. Their work is collected as a Moodle download, graded in the jail and packed for Moodle, all in a copy of this course.
@@ -71,7 +73,13 @@ def doctor(isolation: Jail = Isolation.BWRAP) -> None:
         states.append(finding.state)
         say_lines([str(finding)])
     works = Level.BAD not in states
-    say_lines(["Grading works on this machine." if works else "Grading would not work: fix what has a ✗."])
+    say_lines(
+        [
+            "Grading works on this machine."
+            if works
+            else "Grading does not work yet: fix everything marked with ✗."
+        ]
+    )
     if not works:
         raise typer.Exit(1)
 

@@ -101,7 +101,7 @@ def collect(
 def students(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="A table as CSV, with a heading.")],
     id_column: Annotated[
-        str, typer.Option("--id", metavar="COLUMN", help="The heading of the column that holds the ids.")
+        str, typer.Option("--id", metavar="COLUMN", help="The heading of the column that contains the ids.")
     ] = "",
     encoding: Annotated[
         str,
@@ -166,7 +166,7 @@ def export(
     - csv: everybody in the gradebook, with nbgrader's own columns.
 
     Files for Canvas, Moodle and Blackboard leave out students who handed in nothing or whose answers still have to be graded by
-    hand. A text that begins like a formula (= + - @) is preceded by an apostrophe.
+    hand. Text that begins like a formula (= + - @) is preceded by an apostrophe.
     """
     from autograder.gradebook.collect import read_owners  # start-up: sqlalchemy
     from autograder.gradebook.export import EXPORTERS
@@ -182,7 +182,7 @@ def export(
         to = Destination(found) if found in EXPORTERS else Destination.CSV
         say_lines(
             [
-                f"The hand-ins were collected from {where}: exporting for {to.value}. --to names another layout."
+                f"The hand-ins were collected from {where}: exporting for {to.value}. --to selects another layout."
             ]
         )
     exporter = EXPORTERS[to.value](column=column, unfinished=unfinished, assignment=[chosen.name])

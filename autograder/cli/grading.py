@@ -71,7 +71,7 @@ def grade(
     were not graded and say what to do.
 
     A cluster's workers need the same checkout and the same environment as this machine: start them there
-    with `dask worker tcp://host:port`. docs/grading.md says more.
+    with `dask worker tcp://host:port`. See docs/grading.md.
 
     With --watch the command keeps running. It looks at the folder once a second, grades what is new and complete, writes the
     page of feedback, and prints a line for each hand-in. This takes seconds, because the servers stay warm. Stop it with
@@ -252,7 +252,9 @@ def regrade(
                 console.print(Text(f"Nothing was changed{in_it}."))
             if done.left:
                 console.print(
-                    Text(f"Not changed, because they have handed in again meanwhile: {', '.join(done.left)}.")
+                    Text(
+                        f"Not changed, because they have handed in again in the meantime: {', '.join(done.left)}."
+                    )
                 )
             left += [one for one in done.not_graded if one not in left]
     if left:
@@ -262,7 +264,8 @@ def regrade(
 def grade_mine(
     names: Names = None,
     isolation: Annotated[
-        Isolation, typer.Option(help="bwrap: run it in the jail. Your own code does not need one.")
+        Isolation,
+        typer.Option(help="bwrap: run the notebook in the jail, which your own code does not need."),
     ] = Isolation.NONE,
 ) -> None:
     """Grade your own answers in the released notebooks, for independent learners. Nothing is recorded."""
@@ -344,7 +347,7 @@ def _grading(assignment: Assignment, total: int) -> Iterator[tuple[Callable, Cou
             counted["done"] += 1
             if counted["done"] == 1 and not progress.console.is_terminal:
                 teller(progress)(
-                    f"The first is graded; `autograder watch {assignment.argument}` shows how far it is."
+                    f"The first is graded; `autograder watch {assignment.argument}` shows its progress."
                 )
             counted["troubled"] += result.trouble
             record.add(result.trouble)

@@ -113,7 +113,7 @@ def written(
     again: Annotated[
         float, typer.Option(min=0, max=1, help="Share of the answers offered for a second, blind reading.")
     ] = 0.05,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Default: any that is free.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Default: any free port.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     certfile: Annotated[
         Path | None, typer.Option(exists=True, help="A TLS certificate, to serve the page over https.")

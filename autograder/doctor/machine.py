@@ -61,7 +61,7 @@ def modules(root: Path) -> Readiness:
     finally:
         sys.path.remove(str(root))
     if missing:
-        remedy = "install them into this Python, or take them out of nbgrader_config.py."
+        remedy = "install them into this Python, or remove them from nbgrader_config.py."
         return Readiness("modules", Level.BAD, f"not installed: {', '.join(missing)}.", remedy)
     served = Settings(
         limits(root), "none", course=str(root), packages=settings.packages, readable=settings.readable
@@ -154,7 +154,7 @@ def memory(root: Path) -> Readiness:
         return Readiness(
             "memory",
             Level.NOTE,
-            f"{needed}; no control group counts the memory that the kernel uses for them.",
+            f"{needed}; without control groups, the memory that the kernel uses for them is not counted.",
             LIMITS,
         )
     return Readiness("memory", Level.GOOD, needed)

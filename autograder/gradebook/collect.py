@@ -201,7 +201,7 @@ def _checked(by_hand: Mapping[str, str]) -> Mapping[str, str]:
     for name, student in by_hand.items():
         if not may_be_a_folder(student):
             raise CourseError(
-                f"{ascii(student)} cannot be a student's id; the table gives it to {ascii(name)}."
+                f"{ascii(student)} cannot be a student's id; the table assigns it to {ascii(name)}."
             )
     return by_hand
 
@@ -604,7 +604,9 @@ def explain(done: Collection) -> list[str]:
     lines += [RULE] if several else []
     lines += [f"Left as it was: {student}" for student in done.superseded]
     if done.new:
-        lines.append(f"Not in the gradebook yet, and added when they are graded: {_listed(done.new)}.")
+        lines.append(
+            f"Not in the gradebook yet; they will be added when they are graded: {_listed(done.new)}."
+        )
     if done.others:
         lines.append(f"Files other than notebooks, not collected: {done.others}.")
     if done.unread:

@@ -155,12 +155,12 @@ def _choose(table: Table, ids: Sequence[int], students: Collection[str], found: 
     for place in passed:
         empty = len(table.rows) - filled[place]
         why = (
-            "are those that the gradebook has"
+            "because the gradebook contains them"
             if known[best] > known[place]
-            else f"are taken because {table.heading[place]} is empty in {empty} of {len(table.rows)} rows"
+            else f"because {table.heading[place]} is empty in {empty} of {len(table.rows)} rows"
         )
         found.remarks.append(
-            f"The ids of {table.heading[best]} {why}. If you want those of another column, name it with --id."
+            f"The ids were taken from {table.heading[best]}, {why}. If you want those of another column, name it with --id."
         )
     return best
 

@@ -42,7 +42,7 @@ class Roster:
         if listed and (known := self._all_by_id(listed.ids)):
             if len(known) > 1:
                 raise Unknown(
-                    f"the table gives {name.number} to both {' and '.join(known)}: correct the table."
+                    f"the table assigns {name.number} to both {' and '.join(known)}: correct the table."
                 )
             return known[0]
         if name.system == "canvas" and (student_id := self._by_number.get(name.number)):

@@ -32,11 +32,9 @@ class OldPoints:
         count = len(self.students)
         names = [", ".join(self.students[:SHOWN]), f"and {count - SHOWN} more"][: 1 + (count > SHOWN)]
         whose = (
-            "the score of 1 student still counts"
-            if count == 1
-            else f"the scores of {count} students still count"
+            "the score of 1 student still uses" if count == 1 else f"the scores of {count} students still use"
         )
-        marks = " A score given by hand stays, and is marked for another look." if self.by_hand else ""
+        marks = " Scores given by hand are kept, and marked for another look." if self.by_hand else ""
         return (
             f"{self.assignment.called}: points have changed ({changed}), and {whose} the old ones: "
             f"{' '.join(names)}. `autograder regrade {self.assignment.argument}` shows what would change, and changes it.{marks}"

@@ -123,7 +123,7 @@ def record(
             broken = frame.error_text if frame.problem else ""
         elif frame.problem and not step["variant"]:
             raise CourseError(
-                f"{assignment.source}: the solution stops in the cell\n{step['source']}\n{frame.error_text}"
+                f"{assignment.source}: the solution stops with an error in the cell\n{step['source']}\n{frame.error_text}"
             )
         elif step["variant"] and broken:
             answer = Answer(problem=Problem.EXCEPTION, message=BROKEN + broken)
@@ -277,7 +277,7 @@ def faults(key: ExerciseKey) -> Iterator[str]:
             continue
         for other in key.mistakes[:place]:
             if other.name != mistake.name and _same_answers(mistake.answers, other.answers, key.rule):
-                yield f"{about}: its answers are those of {other.name!r}, so that the two cannot be told apart."
+                yield f"{about}: its answers are those of {other.name!r}, so the two cannot be distinguished."
 
 
 def _unclean(key: ExerciseKey) -> str:
@@ -307,7 +307,7 @@ def _no_fingerprint(key: ExerciseKey, mistake: KnownMistake) -> str:
     if mistake.credit and key.rule.kind == "exposes":
         return "a test of tests earns all of its points or none: leave its credit out."
     if mistake.credit and all(answer.problem for answer in mistake.answers):
-        return "it gives no arrays on any case, so that anybody could earn its credit."
+        return "it returns no arrays on any case, so anybody could earn its credit."
     if all(
         compare(answer, want, key.rule) is None
         for answer, want in zip(mistake.answers, key.expected, strict=True)

@@ -212,7 +212,7 @@ class Preview:
         if verdict.max_score != worth:
             reasons.append(f"worth {verdict.max_score:g} instead of {worth:g}")
         if row.by_hand:
-            reasons.append("the score given by hand stays and is marked for another look")
+            reasons.append("the score given by hand is kept and marked for another look")
         if before:
             reasons.append(f"was: {_said(before)}")
         return "; ".join([*reasons, f"now: {_said(verdict)}"])

@@ -75,7 +75,7 @@ def find_submissions(assignment: Assignment, submitted: Path, wanted: Sequence[s
         if left:
             raise NotAllGraded(list(left.values()))
         raise CourseError(
-            f"{submitted} holds no submission of {assignment.name} (STUDENT/{assignment.name}/). `nbgrader collect` puts them "
+            f"{submitted} contains no submission of {assignment.name} (STUDENT/{assignment.name}/). `nbgrader collect` puts them "
             "there, or `autograder collect FILE.zip` from what Moodle or Canvas lets you download."
         )
     return {student: folders[student] for student in wanted or folders}
@@ -142,7 +142,7 @@ def make_engine(
         )
         pool.warm_up()
     else:
-        tell("Nothing to be run: what was graded before has not changed.")
+        tell("Nothing to run: nothing has changed since it was graded.")
     from autograder.grading.engine import Engine  # start-up: servers start meanwhile
 
     engine = Engine(assignment, store, options.isolation, pool, options.fresh)

@@ -31,7 +31,7 @@ UNFINISHED = {
     ),
     Ending.KILLED: (
         Status.MEMORY,
-        "The system, out of memory, ended the notebook twice before this check was answered.",
+        "The machine ran out of memory and ended the notebook twice before this check was answered.",
     ),
     Ending.FINISHED: (Status.ERROR, "The notebook returned no readable answers for this check."),
     Ending.DIED: (Status.ERROR, "The notebook's process ended before this check was answered."),
@@ -42,7 +42,7 @@ UNFINISHED_TEST = {
     Ending.OUTPUT: (Status.ERROR, "The notebook wrote more output than allowed before this cell was run."),
     Ending.KILLED: (
         Status.MEMORY,
-        "The system, out of memory, ended the notebook twice before this cell was run.",
+        "The machine ran out of memory and ended the notebook twice before this cell was run.",
     ),
     Ending.FINISHED: (Status.ERROR, "The notebook returned no readable outputs for this cell."),
     Ending.DIED: (Status.ERROR, "The notebook's process ended before this cell was run."),
@@ -258,7 +258,7 @@ def with_what_stopped(
 def _left_to_a_person(verdict: CellVerdict, begins: str) -> CellVerdict:
     quoted = begins.replace("`", "'")
     reason = (
-        f"The cell of this answer is as it was released, but the cell that begins with `{quoted}` may hold the answer: to be "
+        f"The cell for this answer is unchanged, but the cell that begins with `{quoted}` may contain the answer: to be "
         "graded by hand."
     )
     return replace(verdict, score=None, status=Status.MANUAL, reason=readable(reason))

@@ -91,7 +91,7 @@ class Watch:
             return
         if self._engines:
             self.tell(
-                "The exercises have changed and were read again. `autograder regrade` shows which earlier scores change."
+                "The exercises have changed and have been read again. `autograder regrade` shows which earlier scores change."
             )
         self._end_engines()
         self._sources = sources

@@ -119,7 +119,7 @@ class Scribe:
         )
         if _hear(_pipes(process)[1], START_SECONDS) != b"ready\n":
             self._end()
-            raise RuntimeError("The process that makes pages of what students wrote could not be started.")
+            raise RuntimeError("The process that renders what students wrote could not be started.")
         return process
 
     def _end(self) -> None:

@@ -89,14 +89,13 @@ def _note(scanner: Scanner, count: int) -> str:
     again = "Hand it in again, if you can."
     if scanner.lost_after:
         places = [
-            f"after the cell {n}" if n else "ahead of the first cell"
-            for n in [*dict.fromkeys(scanner.lost_after)]
+            f"after cell {n}" if n else "before the first cell" for n in [*dict.fromkeys(scanner.lost_after)]
         ]
-        first = f"The file is damaged; of the cells that were read, something is lost {', '.join(places[:MOST_SHOWN])}."
-        return f"{first} It also breaks off at its end. {again}" if scanner.breaks_off else f"{first} {again}"
+        first = f"The file is damaged: something is missing {', '.join(places[:MOST_SHOWN])}."
+        return f"{first} It is also cut off at the end. {again}" if scanner.breaks_off else f"{first} {again}"
     if scanner.breaks_off:
         return (
-            f"The file breaks off, or is damaged, after its cell {count}: the cells up to there were read, and what "
+            f"The file breaks off, or is damaged, after cell {count}: the cells up to there were read, and what "
             "follows is lost. Hand it in again, if you can."
         )
     return ""
@@ -153,7 +152,7 @@ def _why_none(blob: bytes, reason: str) -> str:
         return "The file is not UTF-8 text, so it is not a notebook."
     head = blob[:200_000]
     if old := re.search(rb'"worksheets"\s*:', head) and re.search(rb'"nbformat"\s*:\s*([1-3])\b', blob):
-        return f"The file is a notebook of format {old[1].decode()}: open and save it in JupyterLab, which turns it into format 4."
+        return f"The file is a notebook of format {old[1].decode()}: open and save it in JupyterLab, which converts it to format 4."
     if blob.lstrip().startswith(b"{") and b'"doc_id"' in head:
         return "The file is a link to Google Drive, not the notebook: download it (File → Download → .ipynb)."
     if re.search(rb"^(?:import|from) \w|^# %%|^def \w", head, re.MULTILINE):

@@ -45,7 +45,7 @@ class Doubts(Entries):
             if not found:
                 continue
             begins = next(line for line in self._text(found[0]).splitlines() if line.strip()).strip()[:80]
-            said_so = f"The cell that begins with `{begins.replace('`', chr(39))}` may hold the answer."
+            said_so = f"The cell that begins with `{begins.replace('`', chr(39))}` may contain the answer."
             if not answered:
                 self._doubtful[self._names[place]] = begins
             self._unsure.setdefault(place, said_so)

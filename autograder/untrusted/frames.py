@@ -108,7 +108,7 @@ def read_frame(blob: bytes, limits: Limits | None = None) -> Frame:
     try:
         _validator(limits)(description)
     except fastjsonschema.JsonSchemaValueException as error:
-        raise Malformed(f"the frame is not as agreed: {error.message[:200]}") from None
+        raise Malformed(f"the frame does not follow the agreed format: {error.message[:200]}") from None
     if b"\\u" in blob:  # half a character can stand in JSON as an escape only
         _check_text(description)
     _check_pictures(description["outputs"])
@@ -127,7 +127,7 @@ def _check_text(value: Any) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise Malformed("the frame holds half a character, which no file can hold") from None
+        raise Malformed("the frame contains half a character, which cannot be written to a file") from None
 
 
 def _check_pictures(outputs: list[dict[str, Any]]) -> None:
@@ -136,7 +136,7 @@ def _check_pictures(outputs: list[dict[str, Any]]) -> None:
         for kind, head in heads.items():
             text = output.get("data", {}).get(kind)
             if text is not None and not _decoded(text).startswith(head):
-                raise Malformed(f"an output says that it is {kind}, which it is not")
+                raise Malformed(f"an output claims to be {kind} and is not")
 
 
 def _decoded(text: str) -> bytes:

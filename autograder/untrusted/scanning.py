@@ -67,7 +67,7 @@ class Scanner:
     def cells(self) -> Iterator[dict[str, bytes]]:
         """Of each cell the members that are read, as the bytes that are there; of one that is no object nothing."""
         if self._next() != b"{":
-            raise NoNotebook("it does not begin as JSON does")
+            raise NoNotebook("it does not begin like JSON")
         try:
             for key in self._keys():
                 if key == b'"cells"':

@@ -12,7 +12,7 @@ from autograder.untrusted.definitions import bare
 from autograder.untrusted.entries import Entries, Entry
 from autograder.untrusted.words import BUILT_IN, is_prose, own_lines, said, without_badges
 
-ELSEWHERE = "*(The cell of this answer is as it was released. This text is elsewhere in the notebook:)*"
+ELSEWHERE = "*(The cell for this answer is unchanged. This text is elsewhere in the notebook:)*"
 MOST_ELSEWHERE = 20_000  # characters of such texts
 LONG = 20  # characters of a line that is nobody else's
 PARAGRAPHS = re.compile(r"\n\s*\n")
@@ -84,7 +84,7 @@ class WrittenAnswers(Entries):
         cells += [shown.cell for shown in found if shown.cell]
         source, pictures = _joined([*([kept] if old else []), *texts], cells)
         if len(source) > len(kept) + MOST_ELSEWHERE:
-            source = f"{source[: len(kept) + MOST_ELSEWHERE]}\n\n… *(This is cut off; the notebook holds all of it.)*"
+            source = f"{source[: len(kept) + MOST_ELSEWHERE]}\n\n… *(This is cut off; the notebook contains all of it.)*"
         cell = Cell("markdown", source, self._names[place], pictures)
         if entry:
             entry.cell = cell

@@ -293,14 +293,16 @@ class Desk:
     def _group(self, now: Transaction, name: str, tag: str) -> list[str]:
         members = now.state.groups.get(name, [])
         if self._group_tag(members) != tag:
-            raise Conflict("This group has changed meanwhile, so nothing was saved: look at it again.")
+            raise Conflict("This group has changed in the meantime, so nothing was saved: look at it again.")
         return members
 
     def _seen(self, now: Transaction, seen: Mapping[str, str]) -> list[str]:
         student_of = self._aliased(now)
         students = [student_of[alias] for alias in seen if alias in student_of]
         if not students or len(students) < len(seen):
-            raise Conflict("These answers have changed meanwhile, so nothing was saved: look at them again.")
+            raise Conflict(
+                "These answers have changed in the meantime, so nothing was saved: look at them again."
+            )
         changed = [s for s, tag in zip(students, seen.values(), strict=True) if now.tag(s) != tag]
         if changed:
             decision = now.decision(changed[0])

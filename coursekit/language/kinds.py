@@ -25,7 +25,9 @@ predicted only from who acts on what."""
 def productions(grammar: Grammar) -> list[Production]:
     """Every pattern with its probability, by topic. The proportion of kinds without a pattern is distributed over the others."""
     if orphans := {cue.topic for cue in grammar.right_cues.values()} - set(grammar.topics):
-        raise GrammarError(f"senses name the topic {sorted(orphans)[0]!r}, which has no lines; add them")
+        raise GrammarError(
+            f"the senses refer to the topic {sorted(orphans)[0]!r}, which has no lines; add them"
+        )
     made = [*_lines_of_topics(grammar), *_right_sentences(grammar), *_order_sentences(grammar)]
     shares = {kind: grammar.shares[kind] for kind, _, _ in made if kind in grammar.shares}
     numbers = {key: number for number, key in enumerate(dict.fromkeys(key for _, key, _ in made))}

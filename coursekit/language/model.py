@@ -192,7 +192,7 @@ class Language:
         if (bad := np.flatnonzero(result.sum(axis=1) < 0.5)).size:
             word = self.vocabulary[ids[bad[0], position[bad[0]]]]
             raise ValueError(
-                f"sentence {bad[0]}: {word!r} is not an ambiguous word, as {', '.join(self.ambiguous)} are"
+                f"sentence {bad[0]}: {word!r} is not one of the ambiguous words {', '.join(self.ambiguous)}"
             )
         return result
 
@@ -286,7 +286,7 @@ class Language:
             )
         if len(words) > self.max_length - 2:
             raise ValueError(
-                f"{len(words)} words are too many: the language's sentences have {self.max_length - 2}"
+                f"{len(words)} words are too many: the language's sentences have at most {self.max_length - 2}"
             )
         ids = [BOS, *(self.id_of[word] for word in words), EOS]
         return np.array(ids + [PAD] * (self.max_length - len(ids) if pad else 0))

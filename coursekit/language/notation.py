@@ -237,7 +237,7 @@ def combining(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> 
     q, bases = max((math.prod(each), each) for each in bases if math.prod(each) <= MOST)
     if q == 1:
         raise GrammarError(
-            f"{pattern!r} has no slot with a choice that always stands; there is nothing to hold out"
+            f"{pattern!r} has no choice that is in all of its sentences; there is nothing to hold out"
         )
     multipliers = [math.prod(bases[:i]) for i in range(len(digits))]
     return Combining(dict.fromkeys(places, 1) | dict(zip(digits, multipliers, strict=True)), q)
@@ -272,14 +272,14 @@ def _slot(token: str, pattern: str, lists: Mapping[str, str]) -> tuple[str, str,
     head, *written = token[1:-1].split() or [""]
     match = re.fullmatch(r"([a-z]+)(\d?)(~?)", head)
     if not match or match[1] not in KINDS:
-        raise GrammarError(f"{head!r} in {pattern!r} is no kind of slot; the kinds are {', '.join(KINDS)}")
+        raise GrammarError(f"{head!r} in {pattern!r} is not a kind of slot; the kinds are {', '.join(KINDS)}")
     words: list[str] = []
     for word in written:
         if word.startswith("@") and word[1:] not in lists:
             raise GrammarError(f"{pattern!r} uses the list {word!r}, which the grammar does not have")
         words += lists[word[1:]].split() if word.startswith("@") else [word]
     if not words and match[1] != "t":
-        raise GrammarError(f"the slot {token!r} in {pattern!r} holds no word")
+        raise GrammarError(f"the slot {token!r} in {pattern!r} contains no word")
     if len(words) > 1 and any("#" in word for word in words):
         raise GrammarError(
             f"the slot {token!r} in {pattern!r} mixes an ambiguous word with others; give it its own"
@@ -314,7 +314,9 @@ def _fill(
             for form in _forms(word, i, piece.kind, count, tense, pattern)
         ]
         if not fillers or len({filler.word for filler in fillers}) < len(fillers):
-            raise GrammarError(f"a slot of kind {piece.kind!r} in {pattern!r} is empty or holds a word twice")
+            raise GrammarError(
+                f"a slot of kind {piece.kind!r} in {pattern!r} is empty or contains a word twice"
+            )
         drawn[key] = tuple(fillers)
     return drawn[key]
 

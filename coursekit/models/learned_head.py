@@ -50,4 +50,4 @@ def load_with_head(folder: Path | None = None, attentions: bool = False) -> Bert
 
 def remedy(name: str) -> str:
     """The advice for a model of the novels that is missing or damaged."""
-    return f"Fetch data/models again, or train it anew: python -m coursekit.pretrain novels-{name} --corpus FOLDER --record data"
+    return f"Fetch data/models again, or train it again: python -m coursekit.pretrain novels-{name} --corpus FOLDER --record data"

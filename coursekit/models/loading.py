@@ -68,7 +68,7 @@ def tokenizer(name: str, from_hub: bool = False) -> PreTrainedTokenizerBase:
         return AutoTokenizer.from_pretrained(folder)
     if not asked.same_vocabulary:
         print(
-            f"Not the tokenizer of {name}, but that of {asked.stand_in.name}.{_how_to_ask(asked, from_hub)}"
+            f"This is not the tokenizer of {name}, but that of {asked.stand_in.name}.{_how_to_ask(asked, from_hub)}"
         )
     if asked.stand_in is MINILM:
         return AutoTokenizer.from_pretrained(MINILM.package.folder())
@@ -173,7 +173,7 @@ def _with_learned_head(asked: Asked, attentions: bool) -> Loaded:
         ) from None
     note = (
         f"{_called(asked)}: {MINILM.what}. It was published without a masked-LM head; this course has trained one on novels "
-        "of 1839 to 1927 (data/models/novels_minilm.md). Expect older and simpler predictions."
+        "from 1839 to 1927 (data/models/novels_minilm.md). Expect older and simpler predictions."
     )
     return Loaded(model, AutoTokenizer.from_pretrained(MINILM.package.folder()), MINILM.name, note)
 

@@ -1,7 +1,7 @@
 """`python -m coursekit.novels FOLDER`: are the texts in FOLDER those on which the shipped models were trained?
 
-FOLDER has `books.csv` (file, author, published) and the folder `raw`. With `--write` the list data/novels/books.csv is written
-anew: author, year, split, words and the sha256 of each cleaned text.
+FOLDER contains `books.csv` (file, author, published) and the folder `raw`. `--write` rewrites the list data/novels/books.csv:
+author, year, split, words and the sha256 of each cleaned text.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument("--write", action="store_true", help="write the list anew")
+    parser.add_argument("--write", action="store_true", help="rewrite the list")
     arguments = parser.parse_args()
     if not (arguments.folder / "books.csv").exists():
         parser.error(f"{arguments.folder} has no books.csv")
@@ -55,7 +55,7 @@ def compared(found: str, listed: str) -> str:
     missing, new = sorted(set(theirs) - set(ours)), sorted(set(ours) - set(theirs))
     other = sorted(file for file in set(ours) & set(theirs) if ours[file] != theirs[file])
     if not (missing or new or other):
-        return f"All {len(ours)} texts are those of the list."
+        return f"All {len(ours)} texts match the list."
     parts = (("not in your folder", missing), ("not in the list", new), ("another text", other))
     return " ".join(
         f"{len(files)} {what}: {', '.join(files[:5])}{' ...' if len(files) > 5 else ''}."

@@ -66,13 +66,13 @@ def steps(words: Sequence[str], vectors: Float[Tensor, "T D"], focal: int) -> No
     for y, text in names.items():
         ax.text(-0.3, y, text, ha="right", va="center", color=DARK_GREY)
     ax.set(xlim=(-2.1, 9), ylim=(-0.2, 4.2))
-    ax.text(-0.3, 0, "each strip: eight of the\n50 numbers of a vector", ha="right", va="center", color=DARK_GREY,
+    ax.text(-0.3, 0, "each strip: eight of the\n50 coordinates of a vector", ha="right", va="center", color=DARK_GREY,
             fontsize=8)  # fmt: skip
     ax.axis("off")
     show(figure, alt=(
         "The steps of attention for the focal word bank. Nine word vectors at the bottom are compared with bank; the results "
         "are scaled and turned into nine weights, drawn as bars; the vectors, multiplied by their weights, add up to the new vector of "
-        "bank. The heights of the bars are an illustration."
+        "bank. The heights of the bars are only illustrative."
     ))  # fmt: skip
 
 

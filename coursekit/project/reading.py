@@ -74,7 +74,7 @@ def own_text(where: str | Path, personal: str = "ask", encoding: str = "utf-8", 
     script without spaces between words, or that contains personal data nobody has decided about.
     """
     if personal not in ("ask", "replace", "keep"):
-        raise TextUnusable(f"personal={personal!r} is not known: it is 'ask', 'replace' or 'keep'.")
+        raise TextUnusable(f"personal={personal!r} is not known: choose 'ask', 'replace' or 'keep'.")
     if str(where) in PACKAGED:
         packaged = PACKAGED[str(where)]
         return Text(str(where), passages_of(packaged.read()), (packaged.about,))
@@ -135,7 +135,7 @@ def _content(path: Path) -> bytes:
 def _openable(path: Path) -> None:
     """Raises TextUnusable for a device or a file so large that reading it would fill the memory."""
     if not path.is_file():
-        raise TextUnusable(f"{str(path)!r} is not a file with a text but a device.")
+        raise TextUnusable(f"{str(path)!r} is a device, not a text file.")
     size = path.stat().st_size
     if size > HUGE:
         raise TextUnusable(

@@ -89,7 +89,7 @@ def occurrences(passages: Sequence[str], word: str, most: int = 200) -> list[Occ
             found.setdefault(one.key, one)
     if len(found) < 20:
         raise TextUnusable(
-            f"{word!r} occurs {len(found)} times in different contexts; 20 are the least to find senses in. `ambiguous(passages)` suggests other words."
+            f"{word!r} occurs {len(found)} times in different contexts; at least 20 are needed to find senses. `ambiguous(passages)` suggests other words."
         )
     everything = list(found.values())
     places = np.unique(np.linspace(0, len(everything) - 1, min(most, len(everything))).round().astype(int))
@@ -170,7 +170,7 @@ def read_sheet(
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
     except FileNotFoundError:
-        raise TextUnusable(f"There is no file {str(path)!r}: write_sheet(found, path) makes it.") from None
+        raise TextUnusable(f"There is no file {str(path)!r}: write_sheet(found, path) creates it.") from None
     if len(rows) != len(found):
         raise TextUnusable(
             f"{path} has {len(rows)} rows, but there are {len(found)} occurrences: it was made for another word or text."
@@ -180,7 +180,7 @@ def read_sheet(
         said = [(row.get(column) or "").strip().lower() for row in rows]
         if unknown := sorted({one for one in said} - {one.lower() for one in senses} - {"", "?"}):
             raise TextUnusable(
-                f"{path}, column {column}: {', '.join(map(repr, unknown[:5]))} is none of the senses {', '.join(senses)}. Empty and ? stand for undecided."
+                f"{path}, column {column}: {', '.join(map(repr, unknown[:5]))} is not among the senses {', '.join(senses)}. Empty and ? stand for undecided."
             )
         numbers = {sense.lower(): number for number, sense in enumerate(senses)}
         columns.append(np.array([numbers.get(one, UNDECIDED) for one in said]))

@@ -34,7 +34,7 @@ def load(name: str, folder: Path | str | None = None) -> nn.Module:
     if name not in KINDS:
         raise ValueError(f"There is no small model {name!r}; there are {', '.join(KINDS)}.")
     folder = models_folder() if folder is None else Path(folder)
-    remedy = f"Fetch data/models again, or train it anew: python -m coursekit.pretrain --models {name} --record data"
+    remedy = f"Fetch data/models again, or train it again: python -m coursekit.pretrain --models {name} --record data"
     path = folder / f"{name}.safetensors"
     return built(name, path, *read(path, remedy), remedy)
 

@@ -30,7 +30,7 @@ PREPARED: dict[str, tuple[str, ...]] = {
         "The red blood cell carries oxygen",
         "Plug in your cell phone",
     ),
-    "the telling words come after it": (
+    "the revealing words come after it": (
         "bank",
         "The bank was so muddy that our boots sank into it",
         "The bank was so careless that customers closed their accounts",

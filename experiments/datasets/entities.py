@@ -61,7 +61,7 @@ def contents(tokens: pd.DataFrame) -> Iterator[str]:
     sentences, found = tokens.groupby("sentence"), entities(tokens)
     genres = sorted(tokens["genre"].unique())
     yield f"sentences {len(sentences)}, tokens {len(tokens):,}, entities {len(found):,}; genres {len(genres)}: {', '.join(genres)}"
-    yield f"tokens a sentence: {sentences.size().min()} to {sentences.size().max()}, median {sentences.size().median():.0f}"
+    yield f"tokens per sentence: {sentences.size().min()} to {sentences.size().max()}, median {sentences.size().median():.0f}"
     for split in SPLITS:
         some, of = tokens[tokens["split"] == split], found[found["split"] == split]
         kinds = ", ".join(f"{kind} {(of['type'] == kind).sum()}" for kind in TYPES)
@@ -81,8 +81,8 @@ def contents(tokens: pd.DataFrame) -> Iterator[str]:
         list(zip(test["words"], test["type"], strict=True)), index=test.index
     ).isin(set(zip(train["words"], train["type"], strict=True)))
     yield (
-        f"entities of test whose words are no entity of train: {unseen.mean():.1%}; "
-        f"that are one of another type only: {seen_otherwise.mean():.1%}"
+        f"test entities whose words are never an entity in train: {unseen.mean():.1%}; "
+        f"only an entity of another type: {seen_otherwise.mean():.1%}"
     )
 
 
@@ -159,7 +159,7 @@ def form_and_place(tokens: pd.DataFrame) -> np.ndarray:
 def trivial(tokens: pd.DataFrame) -> dict[str, str]:
     """Token accuracy and entity F1 of taggers that see no word, or not the token itself."""
     seen = {
-        "form and place of the token, no word": form_and_place(tokens),
+        "form and position of the token, not the word": form_and_place(tokens),
         "two words on either side, not the token": marked(tokens, (-2, -1, 1, 2)),
     }
     return {name: f1(tokens, logistic_regression(features, tokens)) for name, features in seen.items()}

@@ -28,7 +28,7 @@ def contents(opinions: pd.DataFrame) -> Iterator[str]:
     """What the table contains."""
     words = opinions["text"].str.split().str.len()
     yield f"opinions {len(opinions)}, subjects {opinions['subject'].nunique()}, positive {(opinions['label'] == 'positive').mean():.1%}"
-    yield f"words an opinion: {words.min()} to {words.max()}, median {words.median():.0f}"
+    yield f"words per opinion: {words.min()} to {words.max()}, median {words.median():.0f}"
 
 
 def words_learned_elsewhere(opinions: pd.DataFrame) -> np.ndarray:

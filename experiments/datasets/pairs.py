@@ -117,13 +117,13 @@ def contents(pairs: pd.DataFrame) -> Iterator[str]:
         yield f"{split}: {len(some)} ({of_each})"
     lengths = pairs["hypothesis"].map(words).map(len), pairs["premise"].map(words).map(len)
     for side, length in zip(("hypothesis", "premise"), lengths, strict=True):
-        yield f"words a {side}: {length.min()} to {length.max()}, median {length.median():.0f}"
+        yield f"words per {side}: {length.min()} to {length.max()}, median {length.median():.0f}"
     for label in LABELS:
         some = pairs[pairs["label"] == label]
         length, negated = some["premise"].map(words).map(len), some["premise"].map(has_negation)
         low, first, middle, third, high = some["similarity"].quantile([0, 0.25, 0.5, 0.75, 1])
         yield (
-            f"{label:13} words a premise: mean {length.mean():.1f}; with a negation: premises {negated.mean():.1%}, "
+            f"{label:13} words per premise: mean {length.mean():.1f}; with a negation: premises {negated.mean():.1%}, "
             f"hypotheses {some['hypothesis'].map(has_negation).mean():.1%}; overlap: mean {some.apply(overlap, axis=1).mean():.2f}; "
             f"similarity {low} to {high}, quartiles {first:.2f}, {middle:.2f}, {third:.2f}"
         )
@@ -134,7 +134,7 @@ def agreement(pairs: pd.DataFrame) -> Iterator[str]:
     """How far the two annotations agree."""
     apart = (pairs["first"] - pairs["second"]).abs()
     yield (
-        f"two readings: weighted kappa {kappa(pairs):.2f}; equal {(apart == 0).mean():.0%}, at most 0.5 apart {(apart <= 0.5).mean():.0%}, "
+        f"two annotators: weighted kappa {kappa(pairs):.2f}; equal {(apart == 0).mean():.0%}, at most 0.5 apart {(apart <= 0.5).mean():.0%}, "
         f"more than 1 apart {(apart > 1).mean():.1%}"
     )
     for label in LABELS:

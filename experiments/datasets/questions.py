@@ -94,11 +94,11 @@ def contents(questions: pd.DataFrame) -> Iterator[str]:
         )
     yield ", ".join(f"{genre} {count}" for genre, count in paragraphs["genre"].value_counts().items())
     each = questions.groupby("context").size()
-    yield f"words a paragraph: {lengths.min()} to {lengths.max()}, mean {lengths.mean():.0f}; questions a paragraph: {each.min()} to {each.max()}"
+    yield f"words per paragraph: {lengths.min()} to {lengths.max()}, mean {lengths.mean():.0f}; questions per paragraph: {each.min()} to {each.max()}"
     answerable = questions[questions["answerable"]]
     first = answerable["answers"].str[0].str.split().str.len()
     yield (
-        f"words an answer (the first of the accepted): 1: {(first == 1).mean():.0%}, 2 or 3: {first.between(2, 3).mean():.0%}, "
+        f"words per answer (the first accepted one): 1: {(first == 1).mean():.0%}, 2 or 3: {first.between(2, 3).mean():.0%}, "
         f"4 to 6: {first.between(4, 6).mean():.0%}, 7 or more: {(first > 6).mean():.0%}; longest {first.max()}"
     )
     yield f"more than one accepted answer: {(answerable['answers'].str.len() > 1).mean():.0%}"
@@ -114,7 +114,7 @@ def contents(questions: pd.DataFrame) -> Iterator[str]:
     )
     taken = questions.apply(taken_over, axis=1)
     yield (
-        f"content words of the question that stand in the paragraph: answerable {taken[questions['answerable']].mean():.0%}, "
+        f"content words of the question that occur in the paragraph: answerable {taken[questions['answerable']].mean():.0%}, "
         f"unanswerable {taken[~questions['answerable']].mean():.0%}"
     )
 
@@ -158,8 +158,8 @@ def trivial(questions: pd.DataFrame) -> dict[str, float]:
     both = np.hstack([lengths(questions["question"]), lengths(questions["context"])])
     marks = punctuation(questions["question"])
     return {
-        "test, answerable: the first sentence holds the answer": always_there(test, 0),
-        "test, answerable: the last sentence holds the answer": always_there(test, -1),
+        "test, answerable: the first sentence contains the answer": always_there(test, 0),
+        "test, answerable: the last sentence contains the answer": always_there(test, -1),
         "test, answerable or not, from lengths: balanced accuracy": recognised(both, questions),
         "test, answerable or not, from punctuation: balanced accuracy": recognised(marks, questions),
     }
@@ -173,7 +173,7 @@ def lines(options: Options) -> Iterator[str]:
     yield f"test, always 'no answer': exact match and F1 {(~test['answerable']).mean():.3f}"
     for name, some in (("all", questions), ("test", test)):
         holds, f1 = sentence_baseline(some)
-        yield f"{name}, answerable: the likeliest sentence holds the answer {holds:.3f}; F1 of that sentence {f1:.3f}"
+        yield f"{name}, answerable: the likeliest sentence contains the answer {holds:.3f}; F1 of that sentence {f1:.3f}"
     yield from (f"{name} {value:.3f}" for name, value in trivial(questions).items())
     balanced = question_only(questions)
     yield f"test, answerable or not, from the question alone: balanced accuracy {balanced:.3f} (chance 0.5)"

@@ -83,8 +83,8 @@ def agreement(readings: pd.DataFrame) -> list[str]:
     low, high = np.quantile(draws, (0.025, 0.975))
     table = pd.crosstab(readings.author, readings.second)
     return [
-        f"read a second time: {len(readings)} pairs of question and passage; both say that it answers {table.loc[1, 1]}, "
-        f"neither {table.loc[0, 0]}, the author alone {table.loc[1, 0]}, the second reader alone {table.loc[0, 1]}",
+        f'second annotation: {len(readings)} pairs of question and passage; "it answers" by both {table.loc[1, 1]}, '
+        f"by neither {table.loc[0, 0]}, by the author only {table.loc[1, 0]}, by the second annotator only {table.loc[0, 1]}",
         f"agreement {(readings.author == readings.second).mean():.3f}, kappa {kappa(readings):.2f} (95 % over questions {low:.2f} to {high:.2f})",
     ]
 
@@ -99,7 +99,7 @@ def blind_reading(readings: pd.DataFrame, questions: pd.DataFrame) -> str:
     )
     compared = corrected.assign(second=readings.third)
     return (
-        f"read blind, after that: {len(readings)} pairs, as they count now {(compared.author == compared.second).sum()}, "
+        f"third annotation, blind: {len(readings)} pairs, of which {(compared.author == compared.second).sum()} agree with the corrected labels, "
         f"kappa {kappa(compared):.2f}"
     )
 
@@ -109,17 +109,17 @@ def contents(passages: pd.DataFrame, questions: pd.DataFrame, right: np.ndarray)
     texts, sources = full_texts(passages), passages.source.value_counts()
     size, answer = texts.str.split().str.len(), questions.answer.str.split().str.len()
     yield f"passages {len(passages)}: {sources['glossary']} entries, {sources['summary']} points of summaries"
-    yield f"words a passage: {size.min()} to {size.max()}, median {size.median():.0f}"
+    yield f"words per passage: {size.min()} to {size.max()}, median {size.median():.0f}"
     kinds = ", ".join(f"{kind} {count}" for kind, count in questions.kind.value_counts().items())
     yield f"questions {len(questions)}: {kinds}"
-    yield f"words a gold answer: 1 to {answer.max()}, median {answer.median():.0f}"
+    yield f"words per gold answer: 1 to {answer.max()}, median {answer.median():.0f}"
     for kind, rows in questions.groupby("kind"):
         taken = [
             len(words(question) & words(texts[id])) / len(words(question))
             for question, id in zip(rows.question, rows.passage, strict=True)
         ]
-        yield f"content words of the question that stand in its passage: {kind} {np.mean(taken):.0%}"
-    yield f"questions that more than their entry answers: {(right.sum(axis=1) > 1).sum()}"
+        yield f"content words of the question that occur in its passage: {kind} {np.mean(taken):.0%}"
+    yield f"questions that other passages answer, too: {(right.sum(axis=1) > 1).sum()}"
 
 
 def lines(options: Options) -> Iterator[str]:

@@ -63,7 +63,7 @@ def contents(senses: pd.DataFrame) -> Iterator[str]:
     for half, mask in halves_of(senses).items():
         yield f"{half}: words {senses[mask].word.nunique()}; {sides(senses[mask])}"
     size = senses.sentence.str.split().str.len()
-    yield f"words a sentence: {size.min()} to {size.max()}, median {size.median():.0f}"
+    yield f"words per sentence: {size.min()} to {size.max()}, median {size.median():.0f}"
 
 
 def sides(rows: pd.DataFrame) -> str:
@@ -155,7 +155,7 @@ def readers(senses: pd.DataFrame) -> dict[str, np.ndarray]:
     return {
         "most frequent sense": 1 / senses.groupby("word")["sense"].transform("nunique").to_numpy(),
         "length": learned(senses, lengths(senses.sentence)),
-        "place of the word": learned(senses, place(senses)),
+        "position of the word": learned(senses, place(senses)),
         "punctuation": learned(senses, punctuation(senses.sentence)),
         "bag of words, learned on train": bag_of_words(senses),
         "bag of words, learned elsewhere, asked for the sense's name": by_name(senses),

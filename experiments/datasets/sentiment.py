@@ -35,7 +35,7 @@ def contents(reviews: pd.DataFrame) -> Iterator[str]:
     """What the table contains."""
     lengths, vocabulary = reviews["text"].str.split().str.len(), set(reviews["text"].map(words).sum())
     yield f"reviews {len(reviews)}, domains {reviews['domain'].nunique()}: {', '.join(sorted(reviews['domain'].unique()))}"
-    yield f"words a review: {lengths.min()} to {lengths.max()}, median {lengths.median():.0f}; different words {len(vocabulary):,}"
+    yield f"words per review: {lengths.min()} to {lengths.max()}, median {lengths.median():.0f}; different words {len(vocabulary):,}"
     table = reviews.groupby(["split", "label"]).size().unstack().loc[SPLITS]
     yield "; ".join(
         f"{split} {row.sum()} ({row['positive']} positive, {row['negative']} negative)"

@@ -180,7 +180,7 @@ tables.wrong_words(wrong, len(senses))
 
 # %% [markdown]
 # The bug has a page of its own, with a short example and a test that would have caught it:
-# [Words that a tokenizer splits in silence](../../docs/bugs/08_words_by_hash_signs.md).
+# [Words that a tokenizer silently splits](../../docs/bugs/08_words_by_hash_signs.md).
 
 # %% [markdown]
 # ## 3 · Three vectors called static

@@ -145,7 +145,7 @@ def test_a_student_who_was_not_graded_before_has_nothing_graded_afterwards(own_c
 @pytest.mark.parametrize(
     ("student", "words"),
     {
-        "hao": "could not be read. The file is not a notebook: it does not begin as JSON",
+        "hao": "could not be read. The file is not a notebook: it does not begin like JSON",
         "ian": "could not be run to its end",
     }.items(),
 )

@@ -117,7 +117,7 @@ def test_who_is_graded_in_one_notebook_waits_for_the_others(course):
         }  # fmt: skip
         assert len(gradebook.find_submission_notebook("Teil B", NAME, "cem").grades) == 2
     said = grade()
-    assert scores(course, NAME) == RECORDED and said.count("Nothing to be run") == 1
+    assert scores(course, NAME) == RECORDED and said.count("Nothing to run") == 1
     with Gradebook(f"sqlite:///{course}/gradebook.db", "any") as gradebook:
         assert len(gradebook.find_submission(NAME, "ada").notebooks) == 2
 

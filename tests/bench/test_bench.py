@@ -116,7 +116,7 @@ def test_the_page_says_which_aims_are_met(tmp_path):
     assert missed == {
         "100 times nbgrader's throughput with two workers (transformers)",
         "each further submission in 30 ms, two workers (torch)",
-        "15 ms of CPU of the command itself for it",
+        "15 ms of CPU time of the command itself for each further submission",
         "5 times as fast as nbgrader with 3 submissions (ordinary, pandas)",
         "5 times as fast as nbgrader with 3 submissions (ordinary, numpy)",
         "5 times as fast as nbgrader with 3 submissions (ordinary, no library)",

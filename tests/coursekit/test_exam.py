@@ -86,7 +86,7 @@ def test_random_vectors_score_no_better_than_chance_allows():
 
 
 def test_vectors_of_other_sentences_are_refused():
-    with pytest.raises(ValueError, match="one vector for each of the exam's"):
+    with pytest.raises(ValueError, match="one vector for each of the test's"):
         nearest_sense(sense_exam(), torch.zeros(3, 4), torch.zeros(3, 4))
 
 

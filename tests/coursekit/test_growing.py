@@ -392,7 +392,7 @@ def test_nothing_is_given_of_what_would_be_random():
 @pytest.mark.parametrize("given", [["bna", 3], 7, None, [[1, 2]]])
 def test_what_is_no_list_of_whole_numbers_is_said_in_a_sentence(given):
     with pytest.raises(
-        TypeError, match="wordpiece should give whole numbers, in a list or tuple; yours gives"
+        TypeError, match="wordpiece should return whole numbers, in a list or tuple; yours returns"
     ):
         growing.whole_numbers(given, "wordpiece")
     assert (

@@ -94,15 +94,15 @@ def test_unfolding_agrees_with_a_distribution_worked_out_by_hand():
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("the {q owl fox} {v see fear}", "no kind of slot"),
+        ("the {q owl fox} {v see fear}", "not a kind of slot"),
         ("the {n @birds} {v see fear}", "list '@birds'"),
         ("zebra {n owl fox} {v see fear}", "'zebra'.*outside a slot"),
         ("the ({n owl fox} {v see fear}", "never closed"),
         ("the ({n owl fox} ({v see fear}))", "nested"),
         ("the {n bat#animal owl} {v see fear}", "mixes an ambiguous word"),
         ("the {n bat#animal} {v see fear} the {n bat#club}", "more than one ambiguous"),
-        ("the {n owl owl} {v see fear}", "holds a word twice"),
-        ("the {n} {v see fear}", "holds no word"),
+        ("the {n owl owl} {v see fear}", "contains a word twice"),
+        ("the {n} {v see fear}", "contains no word"),
         ("the {n owl} {v see}", "nothing to hold out"),
     ],
 )
@@ -480,7 +480,7 @@ def test_a_sentence_that_cannot_be_is_told_and_has_probability_zero(language):
 
 def test_a_word_that_is_not_ambiguous_has_no_sense(language):
     ids = language.encode("the prisoner sat in a dark cell")[None]
-    with pytest.raises(ValueError, match="'prisoner' is not an ambiguous word"):
+    with pytest.raises(ValueError, match="'prisoner' is not one of the ambiguous words"):
         language.sense_posterior(ids, np.array([2]), "left")
     with pytest.raises(ValueError, match="context is"):
         language.sense_posterior(ids, np.array([7]), "above")

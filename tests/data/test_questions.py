@@ -108,7 +108,7 @@ def test_the_card_has_the_figures(questions, figures):
     card = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert "\n".join(figures.contents(questions)) in card
     test = questions[questions["split"] == "test"]
-    assert "test, answerable: the likeliest sentence holds the answer {:.3f}; F1 of that sentence {:.3f}".format(
+    assert "test, answerable: the likeliest sentence contains the answer {:.3f}; F1 of that sentence {:.3f}".format(
         *figures.sentence_baseline(test)
     ) in card  # fmt: skip
     assert (

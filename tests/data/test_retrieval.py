@@ -74,7 +74,7 @@ def test_a_second_reader_agrees_and_what_was_found_besides_counts_as_right(table
     assert found == set(zip(also.id, also.also, strict=True)) | mended
     assert readings[(readings.author == 1) & (readings.second == 0)].id.tolist() == ["a58"]
     assert figures.kappa(readings) > 0.8
-    assert "as they count now 344, kappa 0.99" in figures.blind_reading(readings, questions)
+    assert "344 agree with the corrected labels, kappa 0.99" in figures.blind_reading(readings, questions)
 
 
 def test_kappa_is_1_for_the_same_answers_and_0_for_answers_by_chance(figures):

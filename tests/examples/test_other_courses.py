@@ -234,7 +234,7 @@ def test_who_lacks_an_extra_is_told_a_command_that_installs_it(bare, tmp_path):
     bare.run("autograder", "init", cwd=tmp_path)
     examined = bare.run("autograder", "doctor", cwd=tmp_path, check=False)
     assert examined.returncode == 1 and "✗ python" in examined.stdout
-    assert examined.stdout.endswith("Grading would not work: fix what has a ✗.\n")
+    assert examined.stdout.endswith("Grading does not work yet: fix everything marked with ✗.\n")
     refused = bare.run("autograder", "build", cwd=tmp_path, check=False)
     assert refused.returncode == 1
     assert "Traceback" not in refused.stdout + refused.stderr

@@ -132,7 +132,7 @@ def test_an_answer_is_a_body_or_a_cell_or_edits_of_another_one(file):
     [
         ("what: halved", "what: tripled", "'tripled' occurs twice"),
         ("return 3 * x: |-", "return 4 * x: |-", "'return 4 . x' occurs 0 times"),
-        ("of: the solution", "of: added up", "no 'added up' that is written out"),
+        ("of: the solution", "of: added up", "no written-out answer 'added up'"),
         ("tripled\n", "tripled: by 3\n", "cannot be read: mapping values are not allowed"),
         ("    body: return 3 * x\n", "", "'tripled' needs one of these: edits, body"),
     ],

@@ -184,7 +184,7 @@ def test_nothing_stops_the_run_and_each_has_what_was_earned(of_class, graded):
 
 
 def test_a_run_goes_on_where_it_was(of_class, graded):
-    assert "Nothing to be run" in of_class.call("grade", NAME, "right", "wrong")
+    assert "Nothing to run" in of_class.call("grade", NAME, "right", "wrong")
     of_class.assignment.autograded("right").joinpath(f"{NAME}.ipynb").unlink()
     hand_in(of_class.root, "late", of_class.assignment, right_notebook(of_class.assignment))
     assert "1 of 2 to be run" in of_class.call("grade", NAME, "right", "late")

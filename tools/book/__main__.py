@@ -113,7 +113,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("names", nargs="*", metavar="NOTEBOOK", help="such as 02_attention; all by default")
     parser.add_argument("--into", type=Path, metavar="DIR", help="where the website is written")
-    parser.add_argument("--parts", type=Path, metavar="DIR", help="what is kept between builds")
+    parser.add_argument(
+        "--parts", type=Path, metavar="DIR", help="where intermediate results are kept between builds"
+    )
     return parser.parse_args(arguments)
 
 

@@ -133,7 +133,7 @@ def _opposite(yours: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> st
         or not _gives(lambda x: 1 - x, expected, yours)
     ):
         return ""
-    return "Your answer is the opposite of the expected one: 1 (True) where 0 (False) is expected, and 0 where 1."
+    return "Your answer is the opposite of the expected one: 1 (True) where 0 (False) is expected, and vice versa."
 
 
 def _gives(function: Function, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> bool:

@@ -214,7 +214,7 @@ def _power(pairs: Pairs, names: str) -> str:
         again = ", made to sum to 1 again" if axis is not None else ""
         if all_equal(powers, 1e-3):
             return f"Your numbers are the expected ones to the power {in_words(powers[0])}{again}."
-        return f"On each input your numbers are the expected ones to one power: {listed(powers)}{again}."
+        return f"On each input your numbers are the expected ones to a single power: {listed(powers)}{again}."
     return ""
 
 
@@ -371,7 +371,7 @@ def _lines(pairs: Pairs) -> str:
             pair.got, factor * pair.want + (pair.got - factor * pair.want).mean()
         ):
             return ""
-    return "On each input your numbers are a multiple of the expected ones plus a number, and both differ from input to input."
+    return "On each input your numbers are a multiple of the expected ones plus a constant, and both differ from input to input."
 
 
 def _broadcasts(inner: tuple[int, ...], shape: tuple[int, ...]) -> bool:

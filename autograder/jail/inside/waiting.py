@@ -130,7 +130,7 @@ class Waits:
         """Raises TimeoutError if it `is_beyond`."""
         if self.is_beyond(seconds):
             limit = self.limits.cell_seconds
-            less = "" if seconds >= limit else ", and less is left"
+            less = "" if seconds >= limit else ", and less time is left"
             raise TimeoutError(
                 f"{what} was not waited for: a cell may take {limit:g} seconds while it is graded{less}."
             )

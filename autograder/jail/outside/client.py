@@ -111,7 +111,7 @@ class Server:
             last_words = self._process.last_words()
             self._process.kill()
             self._process = None
-            raise ServerDied(f"{died} Its last words: {last_words}") from None
+            raise ServerDied(f"{died} Its last output: {last_words}") from None
         except BaseException:
             # Interrupted in the middle (by Ctrl-C, or by on_frame): this server still runs the job.
             self._process.kill()
@@ -196,7 +196,7 @@ class Zygote:
             last_words = process.last_words()
             self._end(process)
             raise ServerDied(
-                f"The grading server was not forked: {error}. Its last words: {last_words}"
+                f"The grading server was not forked: {error}. Its last output: {last_words}"
             ) from None
         except BaseException:  # Ctrl-C, too: an answer that nobody heard would be taken for the next one's
             self._end(process)
@@ -314,7 +314,7 @@ def exchange(
         )
     if reader.greeting == NO_ERRORS.encode():
         raise KernelFailed(
-            "No notebook was run, because its kernel reports no errors: given a cell that is not a program in any language, it answers that all went well and "
+            "No notebook was run, because its kernel reports no errors: given a cell that is not a program in any language, it reports success and "
             "prints nothing. Every test would earn its points (in nbgrader, too). Use another kernel for this language."
         )
     if reader.greeting:

@@ -295,7 +295,9 @@ def _wait_until_ready(process: ServerProcess) -> None:
             raise _Killed("The grading server was killed before it was ready.")
         raise JailError(_why_it_ended(process))
     if b"ready" not in message:
-        raise JailError(f"The grading server began with {message[:80]!r} and not with its readiness.")
+        raise JailError(
+            f"The grading server began with {message[:80]!r} instead of reporting that it is ready."
+        )
 
 
 def _why_it_ended(process: ServerProcess) -> str:

@@ -50,10 +50,10 @@ WHERE = {
     "kubernetes": "give it `securityContext: {{{}}}`",
 }
 NESTING = (
-    "allow it to hold containers, by one of these commands on the host, and restart it: `lxc config set NAME security.nesting true` "
+    "allow it to run nested containers, by one of these commands on the host, and restart it: `lxc config set NAME security.nesting true` "
     "for LXD, `incus config set NAME security.nesting true` for Incus, `pct set NUMBER --features nesting=1` for Proxmox"
 )
-WRITABLE = "start it with `SYSTEMD_NSPAWN_API_VFS_WRITABLE=1 systemd-nspawn`, and your options behind that: its /proc is covered"
+WRITABLE = "start it with `SYSTEMD_NSPAWN_API_VFS_WRITABLE=1 systemd-nspawn`, followed by your options: its /proc is covered"
 SYS_ADMIN = 21  # the number of a capability
 
 
@@ -73,8 +73,8 @@ def _cause(root: Path, user: int) -> str:
     """The first of the known causes that applies; an empty text when none does."""
     if user == 0 and _users(root) < ALL_USERS:
         return (
-            "root is the only user in this user namespace, and the jail needs another one: leave `unshare -r` and grade as the "
-            "ordinary user that you are outside of it; a container without root's rights needs a range of users for its owner in "
+            "root is the only user in this user namespace, and the jail needs another one: leave `unshare -r` and grade as your "
+            "ordinary user outside it; a container without root's rights needs a range of users for its owner in "
             "/etc/subuid and /etc/subgid"
         )
     setting = _setting(root)
@@ -82,13 +82,13 @@ def _cause(root: Path, user: int) -> str:
         taken_down = _taken_down(engine, [*_walls(root, user)])
         if setting:
             meaning, remedy = setting
-            rest = f"; the container has walls of its own, too: {taken_down}" if taken_down else ""
+            rest = f"; the container also has restrictions of its own: {taken_down}" if taken_down else ""
             return f"{meaning}, in containers as well: `{remedy}` on the host lifts it{rest}"
         return f"this container forbids it: {taken_down}" if taken_down else ""
     if (version := _wsl(root)) == 1:
         return (
             "version 1 of the Windows Subsystem for Linux has no namespaces: `wsl --set-version DISTRIBUTION 2`, in PowerShell, "
-            "turns it into version 2"
+            "converts it to version 2"
         )
     if not setting:
         return (

@@ -85,7 +85,7 @@ BROKEN = {
     f"the cell {CHECK} has no points": (
         WORTH_2, WORTH_2.replace('"points": 2,', "")
     ),
-    "nothing judges the graded code cell another": (SECOND_CHECK, '"grade_id": "another"'),
+    "no exercise judges the graded code cell another": (SECOND_CHECK, '"grade_id": "another"'),
     "the smallest": ("    return shares(values).max()", "    return max(shares(values))"),  # has no text for its edit
 }  # fmt: skip
 
@@ -262,8 +262,8 @@ def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_mar
     change(graded.root, WRITTEN_WORTH_3, WRITTEN_WORTH_3.replace("3,", "4,"))
     log = " ".join(press_generate(graded.root)["log"].split())
     called = graded.assignment.title(WRITTEN)
-    assert f"({called} 3 → 4), and the score of 1 student still counts the old ones: ada." in log
-    assert "A score given by hand stays, and is marked for another look." in log
+    assert f"({called} 3 → 4), and the score of 1 student still uses the old ones: ada." in log
+    assert "Scores given by hand are kept, and marked for another look." in log
 
     shown = CliRunner().invoke(
         app, ["regrade", NAME, "--json", "changes.json", "--yes", "--isolation", "none"]
@@ -276,7 +276,7 @@ def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_mar
         1.5,
         1.5,
     )
-    assert of_ada["why"].startswith("worth 4 instead of 3; the score given by hand stays")
+    assert of_ada["why"].startswith("worth 4 instead of 3; the score given by hand is kept")
     with graded.gradebook() as gradebook:
         looks = {
             student: gradebook.find_grade(WRITTEN, NAME, NAME, student).to_dict()

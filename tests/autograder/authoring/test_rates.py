@@ -82,7 +82,7 @@ def test_answers_beside_the_exercise_s_own_are_tried_too(course):
         ),
         (
             "largest = exercise((SMALLEST, Mistake('same', 'Another.', edits={'max': 'amin', '.values': ''})))",
-            "cannot be told apart",
+            "cannot be distinguished",
         ),
         (
             "largest = exercise((Mistake('none', 'A hint.', '-1', '1'),))",

@@ -40,7 +40,7 @@ WORDS = {"__metadata__": {"words": "{}"}}
 @pytest.mark.parametrize(
     ("blob", "words"),
     [
-        (b"", "cut short"),
+        (b"", "truncated"),
         (struct.pack("<Q", 2**60) + b"{}", "header claims"),
         (forged(b"[" * 100_000), "not JSON"),
         (forged([1]), "not a JSON object"),
@@ -64,7 +64,7 @@ WORDS = {"__metadata__": {"words": "{}"}}
             forged(
                 WORDS | {str(i): {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]} for i in range(30_000)}
             ),
-            "holds",
+            "contains",
         ),
         (pack({"a": np.zeros(100)}, {})[:-50], "cannot be read"),
         (pack({"a": np.zeros(2 << 21)}, {}), "bytes; at most"),

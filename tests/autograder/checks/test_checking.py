@@ -343,7 +343,7 @@ def test_case_says_why_there_is_no_failing_input():
         (note,), _ = shown(case, "demo.double")
         return note["text/plain"]
 
-    assert "was not run since the kernel started" in said()
+    assert "has not been run since the kernel started" in said()
     shown(check, "demo.double", lambda given: given["x"] * 2)
     assert "right on all inputs" in said()
     shown(check, "demo.double", unanswered)
@@ -406,7 +406,7 @@ def test_a_prediction_may_offer_choices_and_each_wrong_one_is_explained():
     )
     assert "You made no prediction." in said(reveal, "demo.size", "it shrinks", WHY)
     for letter, choice in zip("AB", CHOICES, strict=False):
-        assert f"You say: {choice}." in said(predict, "demo.size", letter, CHOICES)
+        assert f"You predict: {choice}." in said(predict, "demo.size", letter, CHOICES)
         told = said(reveal, "demo.size", "it shrinks", WHY)
         assert f"It is: it shrinks.\n  You said: {choice}. {WHY[choice]}" in told
     said(predict, "demo.size", "it shrinks", CHOICES)

@@ -159,5 +159,5 @@ def test_a_picture_is_of_the_place_where_answers_differ_most():
 
 def test_a_file_with_too_many_arrays_is_refused():
     blob = answers.pack({str(number): np.zeros(1) for number in range(5)}, {})
-    with pytest.raises(answers.Malformed, match="holds 5 arrays; at most 4"):
+    with pytest.raises(answers.Malformed, match="contains 5 arrays; at most 4"):
         answers.unpack(blob, answers.FileLimits(arrays=4))

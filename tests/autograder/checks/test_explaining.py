@@ -453,7 +453,7 @@ def test_two_numbers_that_have_changed_places_are_told_so():
 def test_standardised_numbers_are_told_as_multiples_plus_a_number():
     right = drawn()
     said = reason([(one - one.mean()) / one.std() for one in right], right)
-    assert "On each input your numbers are a multiple of the expected ones plus a number" in said
+    assert "On each input your numbers are a multiple of the expected ones plus a constant" in said
 
 
 def test_a_factor_on_each_input_comes_with_what_it_makes_of_the_numbers():

@@ -93,8 +93,8 @@ def test_what_calls_a_function_that_is_not_right_says_so(course, tmp_path):
     course.with_suffix(".lent").write_bytes(seal("00_demo", of_two, KEY, publish=True).to_bytes())
     half = cell("anywhere", BORROW.replace("double", "half"))
     missing = (
-        "It calls double, whose check has not passed yet, and works when it does: "
-        'borrow("demo.double") lends it, too.'
+        "It calls double, so it works only once the check of double has passed. "
+        'You can borrow that function, too: borrow("demo.double").'
     )
     with Person(course, tmp_path / "home") as person:
         *_, lent = person.run([*cells("imports", "double"), half])
@@ -119,7 +119,7 @@ def test_one_s_own_answer_takes_the_place_of_what_was_lent(course, tmp_path):
         _, right = person.run([cell("double", RIGHT), *cells("check-double")])
         assert words(right).startswith("✓ demo.double")
         (again,) = person.run([cell("anywhere", BORROW)])
-        assert "yours is right" in words(again)
+        assert "your answer is right" in words(again)
 
 
 @pytest.mark.slow
@@ -175,7 +175,7 @@ def test_nothing_is_lent_while_it_is_graded(here, monkeypatch, what):
 def test_a_published_key_is_kept_for_its_notebook(here, capsys):
     lend(here, opens="2999-12-01T18:00+00:00")
     assert "when your instructor publishes the key on 1 December 2999" in lending.offer("demo.double")
-    with pytest.raises(WrongCall, match="does not fit"):
+    with pytest.raises(WrongCall, match="does not work"):
         lending._keep(key_text(bytes(32)))
     assert lending._source("demo.double") == ""
     lending._keep(f"  {key_text(KEY)}\n")

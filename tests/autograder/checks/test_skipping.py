@@ -180,7 +180,7 @@ def test_a_wrong_answer_has_its_card_and_one_line_and_what_uses_it_says_so(perso
     card, line = check.outputs
     assert "Wrong on all 2 inputs. Input 1: x of length 3." in card.data["text/plain"]
     assert line.traceback == ["✗ demo.double: not yet right (see above)"]
-    uses = "… uses `double`, which is not right yet: what this shows may be wrong"
+    uses = "… uses `double`, which is not right yet: what this cell shows may be wrong"
     assert [words(one) for one in (use, through, last)] == [f"{uses}\n3\n", f"{uses}\n9\n", "the last cell\n"]
     *_, use = person.run([cell("double", RIGHT), cell("check-double"), cell("direct", "print(double(1))")])
     assert words(use) == "2\n"

@@ -107,7 +107,7 @@ def test_moodles_worksheet_says_who_is_who_and_when(course, tmp_path, monkeypatc
     assert (handed_in(course, "ada"), handed_in(course, "bob"), handed_in(course, "dua")) == ("7", "8", "9")
     assert time_of(course, "ada") == "2026-10-05 23:59:00 UTC" and "Late: ada." in said
     assert time_of(course, "bob") == "2026-10-04 09:05:00 UTC"
-    assert "Not in the gradebook yet, and added when they are graded: dua." in said
+    assert "Not in the gradebook yet; they will be added when they are graded: dua." in said
 
 
 def test_a_worksheet_in_another_language_still_says_who_by_address(course, tmp_path):

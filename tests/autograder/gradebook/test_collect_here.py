@@ -501,7 +501,7 @@ def test_a_worksheet_s_time_that_cannot_be_read_is_named(course, tmp_path):
     table = tmp_path / "worksheet.csv"
     table.write_text(WORKSHEETS["French"].replace("octobre", "brumaire"))
     done = collected(course, archive(tmp_path, f"A_101_assignsubmission_file/{FILE}"), table=table)
-    assert not done.handed_in[0].late and "'brumaire', which is not understood" in done.unread[0].reason
+    assert not done.handed_in[0].late and "'brumaire', which is not recognised" in done.unread[0].reason
 
 
 def with_times(*headings):
@@ -572,7 +572,7 @@ def test_a_row_that_means_two_people_is_left_out(course, tmp_path):
     with course.gradebook() as gradebook:
         gradebook.update_or_create_student("bob", email="bob@example.org")
     done = collected(course, archive(tmp_path, f"X_101_assignsubmission_file/{FILE}"), table=table)
-    assert not done.handed_in and "gives 101 to both ada and bob" in done.left[0].reason
+    assert not done.handed_in and "assigns 101 to both ada and bob" in done.left[0].reason
 
 
 def test_canvas_export_in_another_language_says_who_a_number_is(course, tmp_path):

@@ -186,9 +186,10 @@ def test_ids_that_the_gradebook_has_go_on(small, people):
     """Else everybody would be there twice as soon as Moodle's column of numbers is filled."""
     people(MOODLE.format("", ""))
     done = people(MOODLE.format("1", "2"))
-    assert (done.same, done.new) == (["ada", "bob"], []) and "that the gradebook has" in " ".join(
-        done.remarks
-    )
+    assert (done.same, done.new) == (
+        ["ada", "bob"],
+        [],
+    ) and "because the gradebook contains them" in " ".join(done.remarks)
     assert people(MOODLE.format("1", "2"), id_column="ID number").new == ["1", "2"]
 
 

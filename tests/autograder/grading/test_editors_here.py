@@ -179,7 +179,7 @@ def test_a_function_that_may_be_the_answer_is_shown_to_a_person(course):
     (result,) = course.grade_class()
     verdict = by_name(result)["largest"]
     assert (verdict.status, verdict.score) == (Status.MANUAL, None)
-    assert "begins with `def biggest(values):` may hold the answer" in verdict.reason
+    assert "begins with `def biggest(values):` may contain the answer" in verdict.reason
     with course.gradebook() as gradebook:
         grade = gradebook.find_grade("steps-largest-check", NAME, NAME, "ada")
         assert (grade.auto_score, grade.needs_manual_grade) == (None, True)

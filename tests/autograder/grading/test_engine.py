@@ -548,7 +548,7 @@ def test_no_script_reaches_the_instructor_s_browser(course, engine, perfect):
             "There is no assignment '13_nothing'. Available: 01_static_embeddings, 02_attention",
         ),
         (["grade", NAME, "nobody"], "contains no 02_attention from nobody"),
-        (["grade", NAME, "--submitted", "elsewhere"], "holds no submission of 02_attention"),
+        (["grade", NAME, "--submitted", "elsewhere"], "contains no submission of 02_attention"),
     ],
 )
 def test_wrong_calls_get_a_sentence(course, monkeypatch, arguments, words):

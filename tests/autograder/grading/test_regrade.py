@@ -109,7 +109,7 @@ def test_what_a_person_gave_survives_and_the_rest_is_what_was_shown(own_class):
     assert after["eva"]["grades"][CHECK] == (0, 1, 0, True)  # stays, and asks for another look
     assert after["eva"]["score"] == before["eva"]["score"]
     (eva,) = [change for change in done.changes if change.student == "eva" and change.what == EXERCISE]
-    assert "the score given by hand stays" in eva.why
+    assert "the score given by hand is kept" in eva.why
     assert after["dua"]["grades"][f"{FIRST}-check"][2] == 0.5
     assert after["dua"]["penalty"] == pytest.approx(0.1 * after["dua"]["score"]) != before["dua"]["penalty"]
     (penalty,) = [change for change in done.changes if change.what == PENALTY]

@@ -95,7 +95,7 @@ def test_an_answer_that_was_changed_after_a_person_read_it_is_shown_although_no_
         ("steps-question", 2.0, 2.0),
         ("total", 11.0, 11.0),
     ]
-    assert "the score given by hand stays and is marked for another look" in done.changes[0].why
+    assert "the score given by hand is kept and marked for another look" in done.changes[0].why
 
 
 def test_nothing_that_changes_is_no_question(small):
@@ -148,7 +148,7 @@ def test_scores_that_count_other_points_than_now_are_named(small):
             cell.metadata.nbgrader.points = 5
     found = scores_with_old_points(small.assignment, release)
     assert found.points == {"steps-total-check": (2, 5)} and found.students == ("ada",)
-    assert "the score of 1 student still counts the old ones: ada." in str(found)
+    assert "the score of 1 student still uses the old ones: ada." in str(found)
 
 
 def test_extra_credit_is_no_change_of_points(small):

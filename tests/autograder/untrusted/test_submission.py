@@ -129,10 +129,10 @@ def test_a_notebook_survives_the_way_through_nbgrader():
     ("blob", "words"),
     [
         (b"\x80 is no letter", "not UTF-8"),
-        (b"This is my homework.", "does not begin as JSON"),
-        (b"[" * 200_000, "does not begin as JSON"),
+        (b"This is my homework.", "does not begin like JSON"),
+        (b"[" * 200_000, "does not begin like JSON"),
         (b'{"metadata": ' + b"[" * 200_000, "breaks off before its first cell"),
-        (b"[]", "does not begin as JSON"),
+        (b"[]", "does not begin like JSON"),
         (b"{}", "no list of cells"),
         (b'{"cells": {}}', "not a list of cells"),
         (json.dumps({"cells": [{"cell_type": "raw"}] * 3000}).encode(), "more than 2000 cells"),

@@ -14,7 +14,7 @@ BOOKS = [Book(f"{name}.txt", "A. Nobody", 1850, "train", 100, name * 32) for nam
 
 def test_the_same_texts_are_the_same_and_others_are_named():
     listed = as_csv(BOOKS)
-    assert compared(listed, listed) == "All 3 texts are those of the list."
+    assert compared(listed, listed) == "All 3 texts match the list."
     other = Book("ef.txt", "A. Nobody", 1850, "train", 100, "00" * 32)
     new = Book("gh.txt", "A. Nobody", 1850, "train", 100, "11" * 32)
     said = compared(as_csv([BOOKS[0], other, new]), listed)

@@ -120,12 +120,12 @@ def test_the_sampled_loss_is_near_the_whole_one_on_average():
 def test_a_model_of_the_novels_asks_for_the_novels(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     for arguments, said in (
-        (["novels-bert"], "a model of the novels and --corpus go together"),
+        (["novels-bert"], "models of the novels need --corpus"),
         (
             ["novels-bert", "--corpus", ".", "--steps", "9", "--record", "data"],
-            "--record is for whole runs",
+            "--record needs complete runs",
         ),
-        (["novels-t5", "--corpus", "."], "'novels-t5' is no model of the novels"),
+        (["novels-t5", "--corpus", "."], "'novels-t5' is not a model of the novels"),
         (["novels-bert", "--corpus", ".", "--vocabulary", "none.json"], "there is no file none.json"),
     ):
         monkeypatch.setattr(sys, "argv", ["coursekit.pretrain", *arguments])

@@ -31,7 +31,7 @@ def test_only_whole_words_count_and_each_context_once():
 
 
 def test_a_rare_word_is_refused_and_a_frequent_one_sampled():
-    with pytest.raises(TextUnusable, match="'set' occurs 5 times in different contexts; 20 are the least"):
+    with pytest.raises(TextUnusable, match="'set' occurs 5 times in different contexts; at least 20"):
         occurrences(PASSAGES[:5], "set")
     found = occurrences(PASSAGES, "set", most=21)
     assert len(found) == 21 and (found[0].passage, found[-1].passage) == (0, 29)
@@ -50,7 +50,7 @@ def test_a_sheet_is_filled_in_by_hand_and_read_again(tmp_path, capsys):
     assert "was left as it is" in capsys.readouterr().out
     first, second = read_sheet(found, path, ["assign", "type"])
     assert first.tolist() == [-1, 0] * 15 and second.tolist() == [1, -1] * 15
-    with pytest.raises(TextUnusable, match="column second: 'type' is none of the senses assign, group"):
+    with pytest.raises(TextUnusable, match="column second: 'type' is not among the senses assign, group"):
         read_sheet(found, path, ["assign", "group"])
     with pytest.raises(TextUnusable, match="30 rows, but there are 29 occurrences"):
         read_sheet(found[1:], path, ["assign", "type"])
