@@ -1006,7 +1006,7 @@ gpt_in_context.few_shot(recorded, len(questions), baselines)
 # $$p(\text{correct}) = 1 - \tfrac34 \left(\tfrac78\right)^k .$$
 
 # %% [markdown]
-# How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before their labels were read. The vectors of the labels, in turn, do not encode the symbols to which they belong. A single attention head is therefore not enough. Two layers can solve the task (Olsson et al. 2022): a **previous-token head** in the first layer adds the preceding symbol to the vector of each label, and a head in the second layer attends to the label that followed the same symbol earlier, and copies this label. The head in the second layer is called an **induction head**.
+# How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before their labels were read. The vectors of the labels, in turn, do not encode the symbols to which they belong. A single attention head is therefore not enough. Two layers can solve the task (Olsson et al. 2022). A **previous-token head** in the first layer adds the preceding symbol to the vector of each label. A head in the second layer attends to the label that followed the same symbol earlier and copies this label; it is called an **induction head**.
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
@@ -1040,7 +1040,7 @@ induction = read_table("results/induction.csv")
 gpt_in_context.layers(induction)
 
 # %% [markdown]
-# When a single layer with two heads is trained, its loss ends on the same plateau in every run. Such a model can take into account which labels have occurred and how often, but not which symbols they followed. Models with two layers also stay on a plateau for the first one or two hundred steps. Then their loss suddenly falls to the optimum, later in one run than in the others. Olsson et al. (2022) observe such a drop in the training of language models, at the time when induction heads appear.
+# With a single layer of two heads, training ends on the same plateau in every run. Such a model can take into account which labels have occurred and how often, but not which symbols they followed. Models with two layers also stay on a plateau for the first one or two hundred steps. Then their loss suddenly falls to the optimum, later in one run than in the others. Olsson et al. (2022) observe such a drop in the training of language models, at the time when induction heads appear.
 #
 # This does not mean that one layer can never solve the task. Many heads can do part of the second layer's work, for example with one head for each distance:
 
