@@ -21,7 +21,7 @@ BERT_TASKS = pd.DataFrame(
     [
         ("MNLI", "entailment (accuracy, matched)", 392, 82.1, 84.6, 86.7),
         ("QQP", "same question? (F1)", 363, 70.3, 71.2, 72.1),
-        ("QNLI", "does it contain the answer? (accuracy)", 108, 87.4, 90.5, 92.7),
+        ("QNLI", "does the sentence contain the answer? (accuracy)", 108, 87.4, 90.5, 92.7),
         ("SST-2", "sentiment (accuracy)", 67, 93.2, 93.5, 94.9),
         ("CoLA", "acceptable sentence? (Matthews)", 8.5, 45.4, 52.1, 60.5),
         ("STS-B", "similarity (Spearman)", 5.7, 81.0, 85.8, 86.5),

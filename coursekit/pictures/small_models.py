@@ -38,7 +38,7 @@ def losses(name: str) -> tuple[Figure, str]:
         ax.plot(loss.untrained, 0, "s", color=GREY, label="untrained")
         ax.annotate(
             f"{loss['mean']:.3f}, {100 * above['mean']:.1f} % above {best['mean']:.3f} "
-            f"(fresh training-side sentences: {100 * new['mean']:.1f} % above theirs)",
+            f"(fresh sentences of the training split: {100 * new['mean']:.1f} %)",
             (loss["mean"], 0),
             (8, 8),
             textcoords="offset points",
@@ -58,7 +58,7 @@ def losses(name: str) -> tuple[Figure, str]:
         losses_said.append(
             f"{objective}: untrained {loss.untrained:.2f}, trained {loss['mean']:.3f} ± {loss.half_width:.3f} nats, best "
             f"possible {best['mean']:.3f}: {100 * above['mean']:.1f} ± {100 * above.half_width:.1f} % above it, and "
-            f"{100 * new['mean']:.1f} ± {100 * new.half_width:.1f} % on fresh sentences of the training side."
+            f"{100 * new['mean']:.1f} ± {100 * new.half_width:.1f} % on fresh sentences of the training split."
         )
     axes[-1, 0].set_xlabel("loss on held-out combinations of words, nats per prediction")
     figure.legend(

@@ -68,7 +68,11 @@ def of_a_share(count: int, marked: float) -> None:
     left.axvline(marked, color=GREY, linewidth=0.8)
     left.axhspan(1, 1.2, color=GREY, alpha=0.15)
     left.axhspan(-0.2, 0, color=GREY, alpha=0.15)
-    left.set(xlabel=f"fraction correct of {count} answers", ylabel="ends of the interval", ylim=(-0.2, 1.2))
+    left.set(
+        xlabel=f"fraction of {count} answers that are correct",
+        ylabel="ends of the interval",
+        ylim=(-0.2, 1.2),
+    )
     left.legend(fontsize=8)
     right.axhline(0.95, color=GREY, linewidth=0.8)
     right.set(xlabel="true accuracy", ylabel="fraction of intervals\nthat contain it", ylim=(0.3, 1.0))

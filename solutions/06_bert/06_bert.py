@@ -71,7 +71,7 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# The causal model has a label at every position except the last, whereas the masked model has labels only at masked words. Fewer labels are the price of bidirectional context. Could a bidirectional model predict all words without masking any of them? Such a model could see the answers, because in a deep bidirectional network the information about each word flows back to its own position through its neighbours. This is the leak that you found in notebook 05. (In one of the extensions you compute both kinds of labels.)
+# The causal model has a label at every position except the last, whereas the masked model has labels only at masked words. Fewer labels are the price of bidirectional context. Could a bidirectional model predict all words without masking any of them? No, because it could see the answers: in a deep bidirectional network the information about each word flows back to its own position through its neighbours. This is the leak that you found in notebook 05. (In one of the extensions you will compute both kinds of labels.)
 
 # %% [markdown]
 # ## 2 · Subword tokenisation
@@ -142,7 +142,7 @@ subwords.language_summary(in_pieces)
 # The toy vocabulary contains *##forget*, but BERT's vocabulary does not. The longest match after *un* is therefore *##for*, which is followed by *##get*. Subwords need not be meaningful units, because they were chosen to make a large text as probable as possible with a vocabulary of that size. *wardens* shares a subword with *warden*, so training on one of the two words also helps the model to represent the other. A word that never occurred in training still consists of subwords that did occur.
 
 # %% [markdown]
-# **The same in three lines.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We load the files of a model that tokenises text as BERT does and is installed on this machine. A name such as "bert-base-uncased" would instead download BERT's files from the Hugging Face hub.
+# **The same in three lines.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We load the files of a model that is installed on this machine and tokenises text as BERT does. If we passed a name such as "bert-base-uncased", BERT's own files would be downloaded from the Hugging Face hub.
 
 # %% tags=["demo"]
 from transformers import AutoTokenizer
@@ -271,7 +271,7 @@ reveal("bert.seen_changed", corruption.changed_per_100)
 pictures.corruption(corruption)
 
 # %% [markdown]
-# All four proportions lie within the expected ranges, and no special token was changed. A random word may happen to be the original word. On average this occurs once in as many draws as the vocabulary has words, which is too rare to be visible in the figure.
+# All four proportions lie within the expected ranges, and no special token was changed. A random word may happen to be the original word, but with so many words in the vocabulary, this is too rare to be visible in the figure.
 
 # %% [markdown]
 # **Question 1 · Why not every chosen word becomes [MASK].** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. Which information could the model then neglect at positions that are not [MASK], and why would this be harmful when we use the model's vectors for clean text? How do the random words and the unchanged words (10 % each) prevent this? (3–5 sentences)
@@ -281,7 +281,7 @@ pictures.corruption(corruption)
 # which word fits at their own position. Clean text contains no [MASK], so every vector that we use would come from a kind of position that the loss ignored in training.
 # Because a tenth of the chosen words are left unchanged, the model has to predict words that it can see, so the vector at such a position must encode the word. Because another tenth become random words, the model cannot simply copy its input. Any word may be wrong, so the model has to weigh each word against its context.
 #
-# *Marking: 1 point for the mismatch (the loss ignores unmasked positions, and [MASK] does not occur in use); 1 point for both tenths (unchanged: encode the word; random: do not trust it
+# *Marking: 1 point for the mismatch (the loss ignores unmasked positions, and [MASK] does not occur when the model is used); 1 point for both tenths (unchanged: encode the word; random: do not trust it
 # blindly).*
 
 # %% [markdown]
@@ -325,8 +325,8 @@ ladder = masked.baselines(mlm_loss, bert, held_out, sentences)
 def first_loss(hidden: Float[Tensor, "N D"], V: int, std: float) -> Float[Tensor, ""]:
     """The loss that you expect before training, in nats.  (difficulty ●●○, 6 minutes)
 
-    hidden[n] is the model's vector at position n, whatever its length. Its dot products with
-    the embeddings of the V words are the logits; the coordinates of the embeddings are
+    hidden[n] is the model's vector at position n and may have any length. Its dot products
+    with the embeddings of the V words are the logits; the coordinates of the embeddings are
     independent draws with mean 0 and standard deviation std. Replace the sum of the
     exponentials by its expected value, as above, before you take its logarithm. The logit of
     the correct word is 0 on average. Take the mean over the positions.
@@ -355,7 +355,7 @@ reveal("bert.first_loss", at_first[0.02][:, 1].mean())
 tables.first_losses(at_first, uniform=np.log(len(language.vocabulary)))
 
 # %% [markdown]
-# Your formula predicts the first loss from the size of the embeddings alone. (A single model can deviate from it, most of all with σ = 0.2, because all positions with [MASK] have nearly the same vector and thus the same random logits.) Comparing the first loss with ln V is therefore a simple test of any initialisation, and it reveals many bugs (Karpathy 2022). Our recipe accepts a high first loss, which training corrects quickly, because training takes longer if the token embeddings do not dominate the sum of the three embeddings.
+# Your formula predicts the first loss from the size of the embeddings alone. (A single model can deviate from it, most of all with σ = 0.2, because all positions with [MASK] have nearly the same vector and thus the same random logits.) Comparing the first loss with ln V is therefore a simple test of any initialisation, and it reveals many bugs (Karpathy 2022). Our recipe nevertheless accepts a high first loss. Training corrects it quickly, and training takes longer if the token embeddings do not dominate the sum of the three embeddings.
 
 # %% [markdown]
 # ## 6 · Train it
@@ -439,7 +439,7 @@ pictures.hidden_words_learned(course[:, :2], bounds[0])
 # %% [markdown]
 # ## 7 · A longer training run
 #
-# The checkpoint in `data/models/` was trained on the whole language and on both tasks (`python -m coursekit.pretrain --models bert` repeats this in half an hour on one core). So that the model learned more in this time, it had to predict more words than in the paper:
+# The checkpoint in `data/models/` was trained on the whole language and on both tasks (`python -m coursekit.pretrain --models bert` repeats this in half an hour on one core). To learn more in this time, the model had to predict more words than in the paper:
 # in addition to the 15 % that your `mlm_corrupt` chooses, a fifth of the other words became [MASK]. The figure compares the model's loss on masked words with the loss of the untrained model and with the entropy.
 
 # %% tags=["demo"]
@@ -531,13 +531,13 @@ tables.bert_and_elmo(accuracy)
 # %% [markdown]
 # ### Why the field moved
 #
-# Our test of senses is *saturated*: ELMo and BERT answer at least nine in ten questions of every kind correctly, so the test leaves little room for improvement. Why did the field nevertheless move from ELMo to BERT? The answer lies in tasks in English that were not saturated. The first table shows the six tasks with which ELMo was presented. The second shows BERT's eleven, of which the first eight belong to the GLUE benchmark (Wang et al. 2018). All scores are those of the two papers; we computed only the last columns.
+# Our test of senses is *saturated*: ELMo and BERT answer at least nine in ten questions of every kind correctly, so the test leaves little room for improvement. Why did the field nevertheless move from ELMo to BERT? The answer lies in tasks in English that were not saturated. The first table shows the six tasks with which ELMo was presented. The second shows BERT's eleven, of which the first eight belong to the GLUE benchmark (Wang et al. 2018). All scores are taken from the two papers; we computed only the last columns.
 
 # %% tags=["demo"]
 published_scores.elmo_and_bert()
 
 # %% [markdown]
-# ELMo's vectors were added to a different network for each task and removed between 6 % and 25 % of its errors. BERT replaced all these networks by one, which is fine-tuned for each task (09), and improved all eleven results, often by more. (The result for SQuAD 1.1 is that of an ensemble whose members were also trained on another set of questions.)
+# ELMo's vectors were added to a different network for each task and removed between 6 % and 25 % of that network's errors. BERT replaced all these networks with a single one, which is fine-tuned for each task (09), and improved all eleven results, often by more. (The result for SQuAD 1.1 is that of an ensemble whose members were also trained on another set of questions.)
 
 # %% [markdown]
 # The second table also shows the effect of **scale**: on all eight GLUE tasks, the larger BERT is better. Scale is what our own models lack. On gaps in English novels, 5-grams, which only count, beat a BERT with five million parameters after an hour of training (see *Further: masked words in English*). BERT-Base has twenty times as many parameters, BERT-Large more than sixty times, and both were trained on 3.3 billion words.
@@ -925,7 +925,7 @@ reads = tables.coordinates(language, elmo, bert, guarded, place=5)
 tables.elmo_and_bert(elmo, bert, held_out, mlm_loss, reads, accuracy)
 
 # %% [markdown]
-# The losses of the two models cannot be compared, because the models make different predictions, each of which has its own entropy. The vectors of the two models, however, can be compared on the same task.
+# The losses of the two models cannot be compared, because the models predict words from different contexts, and the entropy depends on the context. The vectors of the two models, however, can be compared on the same task.
 #
 # We now add the encoder's column to the architecture table that we began in notebook 04. We measure the trained layers on sequences of random words without position embeddings, so that a sequence can have any length. The times are for a single layer.
 
@@ -970,7 +970,7 @@ from_course = masked_english.difference_from_course(novel_reader, of_course, nov
 masked_english.guesses(readers, YOUR_TEXT)
 
 # %% [markdown]
-# Many of these predictions are wrong. For example, *cell* and *bank* do not occur among the first five predictions of either model. Both heads were trained only on novels from 1839 to 1927, and five million parameters and an hour of training are not much. Scale matters: the original BERT was trained on 3.3 billion words.
+# Many of these predictions are wrong. For example, neither model has the masked words *cell* and *bank* among its five most probable words. Both heads were trained only on novels from 1839 to 1927, and five million parameters and an hour of training are not much. Scale matters: the original BERT was trained on 3.3 billion words.
 
 # %% [markdown]
 # A few sentences do not show how well the models predict on average, so we measure their accuracy. We also measure how much the *right-hand* context is worth in real English. We mask one word in each of 160 sentences of our own. Each model then sees both sides of the gap, only the words before it, only the words after it, or only [MASK]. We remove a side in two ways: either the text ends (or begins) at the gap, or every token of the removed side becomes [MASK].
@@ -986,7 +986,7 @@ masked_english.our_sentences(gaps_read, exact=right.worth.mean())
 masked_english.novels()
 
 # %% [markdown]
-# The right-hand context helps both models, whichever way we remove it. Its measured value depends on how we remove it, most of all for the novels' BERT. A truncated text looks like a complete text, and nearly all sequences in this model's training data ended with a complete sentence. For English we know no exact entropy that would show which of the two methods is right.
+# The right-hand context helps both models, whichever way we remove it. The measured benefit depends on how we remove it, most of all for the novels' BERT. A truncated text looks like a complete text, and nearly all sequences in this model's training data ended with a complete sentence. For English we know no exact entropy that would show which of the two methods is right.
 
 # %% [markdown]
 # On gaps in novels, a comparison of top-1 accuracies, paired by gap, gives a clear ranking: the 5-grams are best, followed by the ELMo of notebook 05, the small BERT, and MiniLM with its new head. On our own sentences, MiniLM and the small BERT cannot be distinguished. (Nats per gap are comparable only for models with the same vocabulary.) Counting outperforms a small BERT, whose flexibility does not pay off with five million parameters and an hour of training. ELMo's two directions never interact, yet the product of their probabilities outperforms BERT after the same number of training steps. (ELMo learns from every word of a sequence, BERT from one in five. We have not tested this explanation.)
@@ -1167,6 +1167,8 @@ tables.near_synonyms(minilm, pool_pieces)
 
 # %% [markdown]
 # The two methods give different results, but ten words are an illustration rather than evidence. Both methods are in use, so always state which of them you used.
+#
+# The last extension counts the parameters of a BERT from its configuration.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(V: int, P: int, D: int, L: int, F: int) -> tuple[int, int, int, int]:

@@ -566,7 +566,7 @@ def wordpiece(word, vocab):
         "(with ## in front unless it begins the word)\n    none? the whole word is [UNK]\n    keep its id; continue where it "
         "ended",
         "A near miss: for *unforgettable*, looking up `forget` instead of `##forget` after `un` also finds a subword, but this "
-        "subword begins a word.",
+        "subword can only begin a word.",
     ),
 )
 
@@ -1844,7 +1844,7 @@ bert_names = Exercise(
         Mistake(
             "rounded to half precision",
             "Your names are correct. However, your values have changed: half precision (float16, bfloat16) keeps at most "
-            "three of the seven digits.",
+            "three of the seven significant digits.",
             PLACED, 'ours[f"{layer}{PLACES[place]}.{part}"] = value.half()',
             also=("""
 def bert_names(theirs):
@@ -1863,7 +1863,7 @@ def bert_names(theirs):
         ),
         Mistake(
             "gamma and beta not renamed",
-            "In files from 2018, the parameters of the norms have other names than in your modules: gamma is the weight, and "
+            "In files from 2018, the parameters of the norms have different names from yours: gamma is the weight, and "
             "beta is the bias.",
             OLD_NAMES, "pass",
         ),
@@ -2120,19 +2120,19 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "85 % of the words chosen",
-            "You choose most of the words. A word is chosen if its entry of choice is *below* 0.15.",
+            "You choose most of the words. A word is chosen if its entry in choice is *below* 0.15.",
             CHOSEN, "(choice > 0.15) & ~torch.isin(ids, special)",
             also=(CORRUPTED.format("(choice >= 0.15) & ~torch.isin(ids, special)", "change", LABELLED),),
         ),
         Mistake(
             "draws equal to 0.15 chosen",
-            "Your result is correct for nearly all tokens. A word is chosen if its entry of choice is *below* 0.15, and some "
+            "Your result is correct for nearly all tokens. A word is chosen if its entry in choice is *below* 0.15, and some "
             "entries are exactly 0.15.",
             CHOSEN, "(choice <= 0.15) & ~torch.isin(ids, special)",
         ),
         Mistake(
             "draws equal to 0.8 replaced by [MASK]",
-            "Your result is correct for nearly all tokens. A chosen word becomes [MASK] if its entry of change is *below* "
+            "Your result is correct for nearly all tokens. A chosen word becomes [MASK] if its entry in change is *below* "
             "0.8; an entry of exactly 0.8 gives a random word.",
             edits={
                 TO_MASK: "torch.where(chosen & (change <= 0.8), mask, ids)",
@@ -2141,7 +2141,7 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "draws equal to 0.9 replaced by random words",
-            "Your result is correct for nearly all tokens. A random word is used if the entry of change is *below* 0.9; a "
+            "Your result is correct for nearly all tokens. A random word is used if the entry in change is *below* 0.9; a "
             "word whose entry is exactly 0.9 stays unchanged.",
             "(change < 0.9)", "(change <= 0.9)",
         ),
@@ -2586,7 +2586,7 @@ first_loss = Exercise(
         ),
         Mistake(
             "summed over the positions instead of the coordinates",
-            "You sum the squares along the wrong axis: each *position* has a vector whose coordinates belong together.",
+            "You sum the squares along the wrong axis. Sum over the coordinates of the vector at each *position*.",
             ".sum(dim=-1)", ".sum(dim=0)",
         ),
         Mistake(
@@ -3135,7 +3135,7 @@ pool_pieces = Exercise(
         ),
         Mistake(
             "sum instead of mean",
-            "With \"mean\", your vectors become longer the more subwords a word has, because you return the sum.",
+            "With \"mean\", your vectors are longer for words with more subwords, because you return the sum.",
             "pieces.mean(dim=0)", "pieces.sum(dim=0)",
         ),
         Mistake(

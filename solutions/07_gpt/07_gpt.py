@@ -218,7 +218,7 @@ theirs = some.output(
 print(f"largest difference: {(some(x) - theirs).abs().max():.0e}")
 
 # %% [markdown]
-# We use your causal attention inside the Block from notebook 03 (your own Block, if `my_model.py` contains it). The attention of a Block is an ordinary attribute, so you can replace it by your causal attention.
+# We use your causal attention inside the Block from notebook 03 (your own Block, if `my_model.py` contains it). The attention of a Block is an ordinary attribute, so you can replace it with your causal attention.
 #
 # A decoder also needs two matrices of V × D parameters. One maps a token to its vector; the other, the softmax weights, maps a vector to logits. In both matrices, row i belongs to token i. GPT therefore uses a single matrix for both purposes (Press and Wolf 2017). You have already met such **tied weights** in the two directions of ELMo (05).
 
@@ -345,7 +345,7 @@ def shift_loss(
 
     logits[:, t] predict ids[:, t + 1]. Take the mean over all tokens except pad tokens and the
     first token of each sequence, with the same weight for each token. (pad can be any id and
-    may occur anywhere, also at the start.)
+    may occur anywhere, including at the start.)
     """
     ### BEGIN SOLUTION
     predicted, target = logits[:, :-1], ids[:, 1:]
@@ -505,7 +505,7 @@ display(gpt_tables.against_the_entropy(
 ))
 
 # %% [markdown]
-# The loss starts near ln V, as expected for a small initialisation. It falls quickly while the model learns which words are frequent. The distance of the curve from the dashed line (the entropy) is the KL divergence; it measures how much the model has not learned yet. No autoregressive model, however large, can have an expected loss below this line. From the same sentences, your GPT has learned far more than the best n-gram model. (All printed sentences are sampled with the same random numbers.)
+# The loss starts near ln V, as expected for a small initialisation. It falls quickly while the model learns which words are frequent. The distance of the curve from the dashed line (the entropy) is the KL divergence; it measures how much the model still has to learn. No autoregressive model, however large, can have an expected loss below this line. From the same sentences, your GPT has learned far more than the best n-gram model. (All printed sentences are sampled with the same random numbers.)
 
 # %% [markdown]
 # ## 4 · What GPT cannot see
@@ -931,7 +931,7 @@ statistics.of_a_share(20, hits[~told].mean())
 # %% [markdown]
 # ## Further: a task in the prompt
 #
-# GPT-3 made it popular to describe a task in the prompt (Brown et al. 2020). The prompt contains a few solved examples followed by a question, and the model continues the prompt with the answer, without further training. Such a prompt is called **few-shot**; a prompt without examples is called **zero-shot**. A prompt has to be constructed in such a way that the label is the natural next token.
+# GPT-3 made it popular to describe a task in the prompt (Brown et al. 2020). The prompt contains a few solved examples followed by a question, and the model continues the prompt with the answer, without further training. Such a prompt is called **few-shot**; a prompt without examples is called **zero-shot**. A prompt has to be constructed so that the label is the natural next token.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-few_shot_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def few_shot_prompt(
@@ -1003,10 +1003,10 @@ gpt_in_context.few_shot(recorded, len(questions), baselines)
 #
 # Improving at a task only through examples in the prompt is called **in-context learning**. Is it really *learning*? To be sure that a model did not know the task before, we create a new task for each prompt: 8 symbols, each with one of 4 labels according to a random rule. There are 4⁸ = 65,536 rules; we train on half and hold out the rest. The prompt has the form *symbol label symbol label …*, and the model predicts the label after each symbol. The optimal strategy is to repeat the label seen with the symbol, or to choose at random if the symbol is new. After k examples, the accuracy of this strategy is
 #
-# $$p(\text{right}) = 1 - \tfrac34 \left(\tfrac78\right)^k .$$
+# $$p(\text{correct}) = 1 - \tfrac34 \left(\tfrac78\right)^k .$$
 
 # %% [markdown]
-# How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before their labels were read. The vectors of the labels, in turn, do not encode the symbols to which they belong. A single attention head is therefore not enough. Two layers can solve the task (Olsson et al. 2022): a **previous-token head** in the first layer adds the preceding symbol to the vector of each label, and a head in the second layer attends to the label with the matching symbol and copies it. The head in the second layer is called an **induction head**.
+# How can attention solve this task? The current symbol can attend to its earlier occurrences, but their vectors were computed before their labels were read. The vectors of the labels, in turn, do not encode the symbols to which they belong. A single attention head is therefore not enough. Two layers can solve the task (Olsson et al. 2022). A **previous-token head** in the first layer adds the preceding symbol to the vector of each label. A head in the second layer attends to the label that followed the same symbol earlier and copies this label; it is called an **induction head**.
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
@@ -1026,7 +1026,7 @@ reveal("gpt.in_context", in_context.accuracy["trained on many rules"][8])
 gpt_in_context.in_context(in_context, learner_losses)
 
 # %% [markdown]
-# In-context learning does occur: on held-out rules the learner reaches the optimum for every number of examples, and its accuracy on its training rules is no higher. Its weights do not store a rule but a procedure for finding one: the learner repeats the label shown with a symbol, whether this label is correct or not. The model trained on a single rule has stored this rule in its weights and ignores the prompt. SmolLM2 in the last section resembled this second model, since it already knew the task. Does the learner use the two heads described above? For one prompt we show the head with the highest score in each layer (previous token in layer 1, match in layer 2):
+# In-context learning does occur: on held-out rules the learner reaches the optimum for every number of examples, and its accuracy on its training rules is no higher. Its weights do not store a rule but a procedure for finding one: the learner repeats the label shown with a symbol, whether this label is correct or not. The model trained on a single rule has stored this rule in its weights and ignores the prompt. SmolLM2 in the previous section resembled this second model, since it already knew the task. Does the learner use the two heads described above? For one prompt we show the head with the highest score in each layer (previous token in layer 1, match in layer 2):
 
 # %% tags=["demo"]
 weights = rules.weights_of_heads(learner, in_context.symbols, in_context.labels)
@@ -1040,7 +1040,7 @@ induction = read_table("results/induction.csv")
 gpt_in_context.layers(induction)
 
 # %% [markdown]
-# The training of a single layer with two heads ends on the same plateau in each run. Such a model can take into account which labels have occurred and how often, but not which symbols they followed. Models with two layers also stay on a plateau for the first one or two hundred steps. Then their loss suddenly falls to the optimum, later in one run than in the others. Olsson et al. (2022) observe such a drop in the training of language models, at the time when induction heads appear.
+# With a single layer of two heads, training ends on the same plateau in every run. Such a model can take into account which labels have occurred and how often, but not which symbols they followed. Models with two layers also stay on a plateau for the first one or two hundred steps. Then their loss suddenly falls to the optimum, later in one run than in the others. Olsson et al. (2022) observe such a drop in the training of language models, at the time when induction heads appear.
 #
 # This does not mean that one layer can never solve the task. Many heads can do part of the second layer's work, for example with one head for each distance:
 
@@ -1063,7 +1063,7 @@ gpt_in_context.wide_layer(read_table("results/induction_wide.csv"), induction)
 # %% [markdown]
 # ## Further: BERT and GPT compared
 #
-# Textbooks compare encoder-only and decoder-only models, such as BERT and GPT, in a table of words. You can now fill this table with your own measurements.
+# Textbooks compare encoder-only and decoder-only models, such as BERT and GPT, in a table that describes each property in words. You can now add your own measurements to such a table.
 
 # %% [markdown]
 # Derivatives show which inputs each vector *can* depend on. The **influence** from notebook 05 is the size of the gradient of each output with respect to each input. We compute the influence for ELMo's two halves, BERT and GPT on the first of our two sentences about *cell*:
@@ -1174,7 +1174,7 @@ for text in (
     gpt_texts.print_texts({"the novels' GPT": continue_novel(text, 40), "SmolLM2": by_web})
 
 # %% [markdown]
-# The text of the first model reads like a novel, and the text of SmolLM2 reads like a web page. Such samples do not show which model *predicts* better. The losses per token cannot be compared, because the two models use different tokens, but losses per **character** can be compared. We use sentences of our own: 100 sentences with words that also occur in novels, and 100 contemporary sentences (50 sentences for each of the three controls). Each sentence is evaluated separately; for SmolLM2, it follows the document separator.
+# The text of the first model reads like a novel, and the text of SmolLM2 reads like a web page. Such samples do not show which model *predicts* better. The losses per token cannot be compared, because the two models use different tokens, but losses per **character** can be compared. We use sentences of our own: 100 sentences with words that also occur in novels, and 100 contemporary sentences. (Three controls with 50 sentences each change the order of the words or what precedes the sentence.) Each sentence is evaluated separately; for SmolLM2, it follows the document separator.
 #
 # **Predict:** on the sentences with words that occur in novels, which model has the lower loss per character?
 
@@ -1199,7 +1199,7 @@ gpt_texts.per_character(per_character, between, ("the novels' GPT", "SmolLM2"))
 # %% [markdown]
 # SmolLM2 has 25 times as many parameters and was trained on 125,000 times as much text. On contemporary sentences its loss is lower; on sentences with words from novels the two losses cannot be distinguished. Shuffling the words increases both losses, but SmolLM2's loss increases more.
 #
-# Which model is better depends on the context. If another sentence precedes the text, SmolLM2's loss drops below the loss of the novels' GPT, which hardly changes. After the token that ends a turn in a chat, SmolLM2's loss is higher than the loss of the novels' GPT. Always state the context together with a loss.
+# Which model is better depends on the context. If another sentence precedes the text, SmolLM2's loss drops below the loss of the novels' GPT, which hardly changes. After the token that ends a turn in a chat, SmolLM2's loss is higher than the loss of the novels' GPT. Whenever you report a loss, state the context as well.
 
 # %% [markdown]
 # ## Extension: the most probable sentence
@@ -1256,7 +1256,7 @@ with torch.no_grad():
 gpt_texts.print_beams(language, found, of_samples)
 
 # %% [markdown]
-# A wider beam does not always find a better sentence. With a width of 2, beam search finds a less probable sentence than greedy decoding does. The reason is that prefixes that look probable at first and become improbable later have displaced the better prefix. With a large enough width, beam search finds sentences that are more probable than nearly all samples, but it always finds the same sentences. Typical sentences of a language, in contrast, are individually improbable. Beam search is therefore suited to translation, where few answers are correct, whereas stories are sampled (Holtzman et al. 2020).
+# A wider beam does not always find a better sentence. With a width of 2, beam search finds a less probable sentence than greedy decoding does. The reason is that prefixes that look probable at first and become improbable later have displaced the better prefix. With a large enough width, beam search finds sentences that are more probable than nearly all samples, but it always finds the same sentences. Typical sentences of a language, in contrast, are individually improbable. Beam search is therefore suited to translation, where few answers are correct, whereas sampling is suited to stories (Holtzman et al. 2020).
 
 # %% [markdown]
 # ## Summary

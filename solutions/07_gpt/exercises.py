@@ -562,7 +562,7 @@ gpt = Exercise(
         Mistake(
             "reset not passed on to the layers",
             "With a cache, your positions continue, but no layer stores keys and values. Call the reset of each "
-            "CausalAttention. (Block's original attention has no reset. Did you replace it by your CausalAttention?)",
+            "CausalAttention. (Block's original attention has no reset. Did you replace it with your CausalAttention?)",
             TOLD, "pass",
         ),
         Mistake(
@@ -774,7 +774,7 @@ gpt2_names = Exercise(
         Mistake(
             "rounded to half precision",
             "Your names are correct. However, your values differ from those in the file: half precision (float16) keeps only "
-            "three of the seven digits.",
+            "three of the seven significant digits.",
             "    return ours", "    return {name: value.half() for name, value in ours.items()}",
         ),
         Mistake(
@@ -1177,7 +1177,7 @@ ngram = Exercise(
         ),
         Mistake(
             "one token of context, whatever n",
-            "Your model always uses one token of context. The argument n says how many tokens to use.",
+            "Your model always uses one token of context. The context should consist of n − 1 tokens.",
             "max(0, t - n + 1)", "t - 1",
         ),
         Mistake(
@@ -1249,7 +1249,7 @@ ngram = Exercise(
         ),
         Mistake(
             "context counted where no token follows",
-            "You count every occurrence of a context, also at the end of a sentence, where no token follows it. Your "
+            "You count every occurrence of a context, including those at the end of a sentence, where no token follows. Your "
             "probabilities therefore sum to less than 1.",
             "log_p = torch.zeros(",
             "total = Counter(\n        tuple(row[max(0, t - n + 1) : t])\n        for row in train.tolist()\n"
@@ -1263,7 +1263,7 @@ ngram = Exercise(
         ),
         Mistake(
             "padding predicted",
-            "You also count padding as a token that follows, or predict it. Leave it out of both.",
+            "You treat padding like any other token. Leave padding out of the counts and out of the predictions.",
             "if row[t] != pad:", "if True:",
         ),
         Mistake(
@@ -1290,7 +1290,7 @@ ngram = Exercise(
         ),
         Mistake(
             "an entry for the first token",
-            "Your answer has an entry for the first token of each row, which nothing precedes. Entry t belongs to token t + 1.",
+            "Your answer has an entry for the first token of each row, which has no context. Entry t belongs to token t + 1.",
             edits={"ids.shape[1] - 1": "ids.shape[1]", "yield b, t - 1,": "yield b, t,"},
         ),
     ),
@@ -1347,7 +1347,8 @@ def ngram(train, ids, n, V, alpha, pad):
 """,
     },
     hints=(
-        "Take the sentence a b c and n = 3. Which token does the model predict from which context, three times (once from a context that is too short)?",
+        "Take the sentence a b c d and n = 3. The model predicts three tokens, one of them from a context that is too short. "
+        "Which token does it predict from which context?",
         "train: (N, S), ids: (B, T). Output: (B, T − 1). Two tables of counts are enough: one for pairs of a context and a token, and one for "
         "contexts.",
         "for each token of train but the first of a row, except padding:\n    context = the n − 1 tokens before it\n    add 1 to the count of (context, token) and of the context\n"
@@ -1625,8 +1626,8 @@ top_p = Exercise(
         ),
         Mistake(
             "softmax instead of a division",
-            "Your rows sum to 1, but you obtain this by a softmax, which gives tokens outside the nucleus the weight exp(0) = "
-            "1. Divide by the sum of the row instead.",
+            "Your rows sum to 1, but you apply a softmax, which gives tokens outside the nucleus the weight exp(0) = 1. "
+            "Divide by the sum of the row instead.",
             "return kept / kept.sum(dim=-1, keepdim=True)", "return kept.softmax(dim=-1)",
         ),
         Mistake(

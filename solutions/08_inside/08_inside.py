@@ -354,8 +354,8 @@ display(pd.DataFrame({
 pictures.pairs(by_layer, similar)
 
 # %% [markdown]
-# In both models, *bank* and *vault* are closer in context than in the table. Is this because a bank keeps money? In MiniLM, however, the bank of a *river* is
-# as close to *vault* as the bank for money, at every layer. The cosine rises from table to context for *all* words (grey), so the rise is no sign of
+# In both models, *bank* and *vault* are closer in context than in the table. Is this because a bank keeps money? Apparently not: in MiniLM, the bank of a *river*
+# is as close to *vault* as the bank for money, at every layer. The cosine rises from table to context for *all* words (grey), so the rise is no sign of
 # understanding. The values themselves are specific to each model. In the tutorial, *bank robber* and *bank vault* occur a few words apart in the same sentence;
 # uses of one sense in two sentences have less in common.
 
@@ -727,7 +727,7 @@ print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:
 # %% [markdown]
 # **Where these intervals come from.** A different set of sentences would have given a different mean. To estimate how different, we draw the same number of
 # sentences from our set, with replacement, and compute their mean. We repeat this two thousand times. The middle 95 % of these means form the interval. This
-# method is called the **bootstrap** (Efron 1979); you build it in notebook 12.
+# method is called the **bootstrap** (Efron 1979); you will implement it in notebook 12.
 
 # %% tags=["demo"]
 from coursekit.pictures import statistics
@@ -976,7 +976,7 @@ inside_novels.differences_between_layers(in_novels)
 
 # %% [markdown]
 # **Senses for free.** Novels come without sense labels. However, if we merge two words, so that *silver* and *gold* both become *silver|gold*, the sense is
-# known at every occurrence (a **pseudo-word**; Gale, Church and Yarowsky 1992; Schütze 1998; the pairs of 01). We trained a small ELMo, BERT and GPT (two or
+# known at every occurrence (a **pseudo-word**; Gale, Church and Yarowsky 1992; Schütze 1998; see also 01). We trained a small ELMo, BERT and GPT (two or
 # three layers of width 128, three seeds each) on novels with 68 such words. At 3,968 positions in books by held-out authors, a linear classifier for each word
 # predicts its sense from the vector of each layer. The model reads up to 40 words on both sides, or on one side only (the other side is cut off, as in notebook
 # 06).
@@ -996,22 +996,22 @@ inside_novels.pseudo_words(pseudo_words)
 inside_novels.differences_on_pseudo_words(pseudo_words)
 
 # %% [markdown]
-# Layer 0 is at chance level, whereas every layer above it separates the senses. In BERT and GPT, the last layer finds more senses than layer 1, a difference
-# that 27 words were too few to show. In ELMo, these two layers do not differ clearly. ELMo, BERT and 5-grams all find more senses from the left context than
+# Layer 0 is at chance level, whereas every layer above it separates the senses. In BERT and GPT, the last layer finds more senses than layer 1. With only 27
+# words, this difference could not be detected. In ELMo, these two layers do not differ clearly. ELMo, BERT and 5-grams all find more senses from the left context than
 # from the right. As on the generated language, ELMo and BERT are ahead of GPT, even when all three models read only the left context. BERT is a little behind
 # ELMo.
 
 # %% [markdown]
 # 5-grams and the window of two are ahead of all three models; the bag of words is ahead of BERT and GPT. The conditions are not equal: GPT reads one side only
-# and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes on one core each). The counts use every position in the training books, the
-# classifiers only 200 for each word. Differences between seeds are smaller than differences between models.
+# and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes on one core each). The counts use every position in the training books,
+# whereas the classifiers use only 200 for each word. Differences between seeds are smaller than differences between models.
 #
-# ELMo leaves the weights of its layers to the task (05). Trained on these words, the layer weights concentrate almost entirely on layer 2, but this brings no
+# In ELMo, the weights of the layers are learned for each task (05). Trained on these words, they concentrate almost entirely on layer 2, but this brings no
 # gain: neither the mix nor layer 2 differs clearly from layer 1. A large weight does not mean that a layer is better.
 
 # %% [markdown]
 # Now try your own sentence. For each model and layer, you see the sense of the nearest labelled sentence. The number next to the sense is the margin: how far
-# the cosine of this sentence exceeds that of the nearest sentence with another sense. A word that a model does not know causes no error.
+# the cosine of this sentence exceeds that of the nearest sentence with another sense. No error is raised if a model does not know a word.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from textwrap import fill
@@ -1112,11 +1112,11 @@ add_row("MiniLM, pre-trained", Accuracy(**minilm), note="on English")
 draw_scoreboard()
 
 # %% [markdown]
-# The small models of 04 to 07 were trained on this language, whereas MiniLM, trained on English, has never seen it. MiniLM reads both sides of a word, so with
+# The small models of notebooks 04 to 07 were trained on this language, whereas MiniLM was trained on English and has never seen it. MiniLM reads both sides of a word, so with
 # the cue on the right it is close to BERT and far above GPT. When word *order* decides, it is barely above one half, the best that is possible without word
 # order. BERT, fifty times smaller, is far above that. MiniLM's vector thus shows which words occur in the sentence, but hardly who did what to whom. (The
-# vector may contain the sense although a nearest neighbour misses it, because the topic affects the vector more.) Layer 0 has not seen the other words and
-# stays at the majority level.
+# vector may contain the sense even if the nearest neighbour misses it, because the topic affects the vector more.) Layer 0 has not seen the other words and
+# stays at the majority baseline.
 
 # %% [markdown]
 # ## Extension: rollout
@@ -1242,7 +1242,7 @@ pictures.probes(probed)
 
 # %% [markdown]
 # From layer 2 on, the probe predicts *noun* with few errors, but it predicts the random labels even better, so its selectivity is below 0. High accuracy alone
-# therefore does not show that *noun* is encoded as such: the vectors encode the word, and 13 words are easily memorised. The third curve answers the question.
+# therefore does not show that *noun* is encoded as such: the vectors encode the word, and 13 words are easily memorised. The third curve settles the question.
 # On unseen words, layer 0 only reaches the majority baseline, whereas the middle layers are far above it. In these layers, *noun* is a direction that words
 # share.
 
@@ -1252,7 +1252,7 @@ pictures.probes(probed)
 # - Find a word's subwords by their character positions, and print them.
 # - A table row, layer 0 and GloVe are three kinds of static embedding.
 # - A cosine needs two baselines at the same layer: same-sense pairs and random pairs.
-# - Choose the layer on training data. Here, layer 5 of 6 is best; in three small models, all from 1 on are equally good.
+# - Choose the layer on training data. Here, layer 5 of 6 is best; in three small models, layer 1 already separates senses.
 # - For nouns, a probe on MiniLM's vectors beats a classifier of two words on each side, except on decoys.
 # - An attention weight is a share, not an amount: hide the word to test it. (Notebook 15 changes parts inside the model.)
 # - Report accuracy on control labels, too.

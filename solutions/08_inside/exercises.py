@@ -436,7 +436,7 @@ def sense_similarity(vectors, words, senses):
         Mistake(
             "cosines of mean vectors",
             "You average vectors first and then compute a cosine. Average the cosines of individual pairs: a mean vector is "
-            "closer to everything.",
+            "closer to all other vectors.",
             code="""
 def sense_similarity(vectors, words, senses):
     means = {}
@@ -907,7 +907,7 @@ disambiguate = Exercise(
     mistakes=(
         Mistake(
             "dot products instead of cosines",
-            "You prefer long neighbours. Choose the vector with the largest cosine, which ignores lengths.",
+            "Your choice favours long vectors. Choose the vector with the largest cosine, which ignores lengths.",
             COSINES, "cosines = test @ train.T",
         ),
         Mistake(
@@ -1186,7 +1186,7 @@ def attention_rollout(attention):
         ),
         Mistake(
             "element-wise product",
-            "You multiply the layers element by element. A matrix product sums over all tokens on the way.",
+            "You multiply the layers element by element. A matrix product sums over all intermediate tokens.",
             "/ 2 @ share", "/ 2 * share",
             also=(
                 """
