@@ -48,7 +48,7 @@ def stacks_of(model: ELMo) -> tuple[list[Layer], list[Layer]]:
 def halves_of(model: ELMo) -> dict[str, slice]:
     """The coordinates of each direction in a vector of size 2D."""
     D = model.config.dim
-    return {"forward half": slice(None, D), "backward half": slice(D, None), "side by side": slice(None)}
+    return {"forward half": slice(None, D), "backward half": slice(D, None), "both halves": slice(None)}
 
 
 def word_vectors_with(

@@ -41,7 +41,7 @@ explore("bank")
 
 # %% [markdown]
 # From bottom to top, the line passes through the model's layers. Each vertical line marks the mean of example sentences with one sense, measured along the
-# direction in which the senses differ; the shaded bands contain about two thirds of other sentences. For a word with three senses, the means are the corners of a triangle. The colours
+# direction in which the senses differ; the shaded bands contain about two thirds of the other example sentences with each sense. For a word with three senses, the means are the corners of a triangle. The colours
 # show attention × value, summed over all heads and layers; feed-forward layers move the vector as well.
 
 # %% [markdown]
@@ -57,8 +57,8 @@ course_map()
 # %% [markdown]
 # ## The map
 #
-# The minutes cover the core path: reading, exercises and written answers. Sections whose heading contains *Further* or *Extension* take additional time, and
-# later notebooks do not depend on them. Extensions earn extra credit, as do the *Further* sections of some notebooks.
+# The minutes cover the core path: reading, exercises and written answers. Sections whose heading contains *Further* or *Extension* take additional time, but
+# no later notebook depends on them. Extensions earn extra credit, as do the *Further* sections of some notebooks.
 #
 # | | notebook | minutes | by the end you can | needs | unlocks |
 # |:--|:--|:--|:--|:--|:--|
@@ -76,7 +76,7 @@ course_map()
 # | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 75 | compare all models on the same words, with intervals, and write tests whose quality is measured | all | P |
 # | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 85 | write a decoder with the components used today, and run it with SmolLM2's weights | 03, 07 | |
 # | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 85 | fine-tune a model to answer questions and to match preferences, and measure what it forgets | 07, 09 | 16 |
-# | 15 | [Taking a model apart](15_circuits/15_circuits.ipynb) | 90 | find out what a head, a position and a direction do, and test it against the truth | 06, 07, 08 | |
+# | 15 | [Taking a model apart](15_circuits/15_circuits.ipynb) | 90 | find out what a head, a position and a direction do, and test your findings against the truth | 06, 07, 08 | |
 # | 16 | [Learning from rewards](16_rewards/16_rewards.ipynb) | 85 | train a policy on rewards, compare it with the best policy, and predict when a wrong reward does harm | 07, 14 | |
 # | P | [A project of one's own](project/project.ipynb) | 85 | train a GPT on a text of your own, find the senses of a word in it, and support one claim with an interval and a control | 01, 07, 08, 12 | |
 

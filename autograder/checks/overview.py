@@ -104,7 +104,7 @@ def this_notebook() -> str:
     return Path(os.environ.get("JPY_SESSION_NAME", "")).stem
 
 
-HERE = "go on here"
+HERE = "continue here"
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ class CourseMap:
         if self.here is None:
             return "Every check of the core path passes.", ""
         if not self.here.begun:
-            return "Begin with " if self.here is self.stages[0] else "Go on with ", "."
-        return "Go on with ", f": {self.here.passed} of {len(self.here.core)} checks pass."
+            return "Begin with " if self.here is self.stages[0] else "Continue with ", "."
+        return "Continue with ", f": {self.here.passed} of {len(self.here.core)} checks pass."
 
     @property
     def done(self) -> tuple[int, int]:

@@ -72,7 +72,7 @@ def _points(ax: Axes, found: Found, kinds: Sequence[str]) -> None:
 def parts_of_the_loss(nats: Mapping[str, Float[Tensor, " B"]], by_order: Bool[Tensor, " B"]) -> None:
     """Mean entropies and cross-entropies of held-out texts as a table; `by_order` says where only the order reveals the sense."""
     share = by_order.float().mean()
-    head = ["nats, held-out texts", "all", f"a word reveals the sense ({1 - share:.0%})", f"only the order does ({share:.0%})"]  # fmt: skip
+    head = ["nats, held-out texts", "all", f"a word reveals the sense ({1 - share:.0%})", f"only the order reveals it ({share:.0%})"]  # fmt: skip
     rows = [
         [name, f"**{of.mean():.2f}**", f"{of[~by_order].mean():.2f}", f"{of[by_order].mean():.2f}"]
         for name, of in nats.items()

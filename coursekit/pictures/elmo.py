@@ -249,11 +249,11 @@ def halves(recorded: pd.DataFrame, questions: Exam) -> None:
     for biLM, half, reader, name, colour in (
         ("trained", "forward half", "nearest neighbour", "forward half", BLUE),
         ("trained", "backward half", "nearest neighbour", "backward half", BLUE),
-        ("trained", "side by side", "nearest neighbour", "both halves", BLUE),
-        ("trained", "side by side", more, f"both halves\n{more}", BLUE),
-        ("trained", "side by side", "linear classifier", "both halves\nlinear classifier", PINK),
-        ("untrained", "side by side", "nearest neighbour", "untrained\nboth halves", GREY),
-        ("untrained", "side by side", more, f"untrained, both halves\n{more}", GREY),
+        ("trained", "both halves", "nearest neighbour", "both halves", BLUE),
+        ("trained", "both halves", more, f"both halves\n{more}", BLUE),
+        ("trained", "both halves", "linear classifier", "both halves\nlinear classifier", PINK),
+        ("untrained", "both halves", "nearest neighbour", "untrained\nboth halves", GREY),
+        ("untrained", "both halves", more, f"untrained, both halves\n{more}", GREY),
     ):
         rows = recorded[(recorded[["biLM", "half", "reader"]] == [biLM, half, reader]).all(axis=1)]
         runs = [Accuracy(*shares) for shares in rows[list(QUESTIONS)].to_numpy().tolist()]

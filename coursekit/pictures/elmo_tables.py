@@ -21,7 +21,7 @@ def plural_filters(trained: PluralFilter, untrained: Sequence[PluralFilter], lan
     """How reliably the best filter for plurals responds, in a trained model and in untrained ones."""
     print(
         f"The best filter responds more strongly to the plural in {trained.risen:.1%} of {len(plurals(language))} nouns "
-        f"(mean rise {trained.effect:.1f} standard deviations)."
+        f"(on average by {trained.effect:.1f} standard deviations)."
     )
     print(
         "The same values for the best filters of six untrained ELMos:",

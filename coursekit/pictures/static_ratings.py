@@ -88,8 +88,8 @@ def agreement(
         }
     display(pd.DataFrame(lines).T)
     display(Markdown(
-        f"Left out because a word is not among the {len(words):,} words: {', '.join(missing) or 'no pair'}. Such pairs have to be "
-        f"reported, because a small vocabulary would leave out the difficult pairs."))  # fmt: skip
+        f"Left out because a word is not among the {len(words):,} words: {', '.join(missing) or 'no pair'}. Always report "
+        f"such pairs: otherwise nobody notices if a table with a small vocabulary was not tested on the difficult pairs."))  # fmt: skip
 
 
 def related_or_similar(rated: Mapping[str, RatedPairs], words: WordVectors) -> None:

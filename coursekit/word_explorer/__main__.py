@@ -14,9 +14,9 @@ sentences of each sense; where the bands overlap, the vector does not determine 
 corners of a triangle, the path begins in the middle, and faint dots are other sentences in the last layer.
 
 Below the pictures, the colour of each word shows towards which sense it moves the vector: attention × value, summed over
-heads and layers, compared with the average example sentence. Feed-forward layers move the vector as well, and are not shown.
+heads and layers, compared with the average example sentence. Feed-forward layers also move the vector, but are not shown.
 
-In the start page of the notebooks, `explore("bank")` draws these pictures for sentences that you type.
+On the start page of the notebooks, `explore("bank")` draws these pictures for sentences that you type.
 """
 
 if __name__ == "__main__":

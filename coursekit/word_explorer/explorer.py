@@ -30,12 +30,12 @@ PREPARED: dict[str, tuple[str, ...]] = {
         "The red blood cell carries oxygen",
         "Plug in your cell phone",
     ),
-    "the revealing words come after it": (
+    "the cues come after the word": (
         "bank",
         "The bank was so muddy that our boots sank into it",
         "The bank was so careless that customers closed their accounts",
     ),
-    "words that usually accompany the other sense": (
+    "words that usually occur with the other sense": (
         "bank",
         "The boat with all our money drifted to the muddy bank",
         "The fisherman rowed down the river to deposit cash at his bank",

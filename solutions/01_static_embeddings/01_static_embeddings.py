@@ -24,7 +24,7 @@
 # **By the end, you will be able to**
 #
 # - turn counts of neighbouring words into vectors, and compare vectors by their angle;
-# - test vectors against people's ratings of word pairs, with a rank correlation and its interval;
+# - test vectors against people's ratings of word pairs, with a rank correlation and its confidence interval;
 # - write the loss of word2vec, train the model, and compare its loss with the lowest possible loss;
 # - show by measurement that the vector of an ambiguous word is a mixture of its senses;
 # - determine from one number whether vectors depend only on the word, f(w), or also on its context, f(w, C);
@@ -51,12 +51,12 @@ use_style()
 torch.set_num_threads(1)  # small matrices are faster on one thread
 
 # %% [markdown]
-# In each exercise you write a function, which is followed by a check. If your function is wrong, the check explains the error. If you are stuck, run `hint("static.ppmi")` in a new cell; each further call gives a more detailed hint. Cells with `predict` ask you to commit to a number before you see the result. Predictions are not graded.
+# In each exercise you write a function, and the next cell checks it. If your function is wrong, the check explains the error. If you are stuck, run `hint("static.ppmi")` in a new cell; each further call gives a more detailed hint. Cells with `predict` ask you to commit to a number before you see the result. Predictions are not graded.
 
 # %% [markdown]
 # ## Five sentences
 #
-# Two words accompany us throughout the course: *cell*, which has three senses, and *bank*, which has two. When one word has
+# Two words appear throughout the course: *cell*, which has three senses, and *bank*, which has two. When one word has
 # several senses, we speak of **polysemy**. In the sentences below you recognise the intended sense at once. A table with one row per word cannot distinguish the senses, because it has a single row for *cell*.
 
 # %% tags=["demo"]
@@ -69,7 +69,7 @@ for row in examples.itertuples():
 # %% [markdown]
 # A vector that is a function of the word alone, $f(w)$, is called a **static embedding**. A vector that also depends on
 # the context $C$, the words around it, is a **contextual embedding** (or *contextualised* embedding), $f(w, C)$. This
-# notebook is about static embeddings. The timeline shows when each kind of embedding appeared and which idea was new. The numbers in brackets refer to the notebooks of this course.
+# notebook is about static embeddings. The timeline shows when each method was published and what was new about it. The numbers in brackets refer to the notebooks of this course.
 
 # %% tags=["demo"]
 pictures.timeline(read_table("timeline/timeline.csv"))
@@ -132,7 +132,7 @@ static_findings.most_frequent_neighbours("river", counts, language)
 # %% [markdown]
 # The most frequent neighbour of *river* is *the*, as it is for nearly every noun. A raw count depends on two things: how strongly two words are associated, and how frequent each of them is.
 #
-# **Predict.** Suppose that a word occurs in 2 % of all pairs and a context word in 5 % of all pairs. If words were paired at random, how many of ten thousand pairs would you expect to consist of these two words? Replace the dots by your number.
+# **Predict.** Suppose that a word occurs in 2 % of all pairs and a context word in 5 % of all pairs. If words were paired at random, how many of ten thousand pairs would you expect to consist of these two words? Replace the dots with your number.
 
 # %%
 predict("static.chance", ...)
@@ -300,7 +300,7 @@ static_findings.cell_among_groups(plane, groups, to_group, within, chance.mean()
 # %% [markdown]
 # ### A contest: which word moved furthest?
 #
-# A word vector reflects the texts from which it was learned. GloVe was learned from recent texts. For this course we have also trained word2vec, which the next section explains, on 82 novels from 1839 to 1927 ([model card](../../data/models/novels_skipgram.md)). Take the ten words that are nearest to *cell* in the novels. How near are these ten words to *cell* in GloVe? We rank all words in both tables by their cosine with *cell* in GloVe and take the median rank of the ten words. The higher this median rank is, the further the word has **moved**.
+# A word vector reflects the texts from which it was learned. GloVe was learned from recent texts. For this course we have also trained word2vec, which the next section explains, on 82 novels from 1839 to 1927 ([model card](../../data/models/novels_skipgram.md)). Take the ten words that are nearest to *cell* in the novels. How near are these ten words to *cell* in GloVe? We rank all words that occur in both tables by their cosine with *cell* in GloVe, and take the median rank of the ten words. The higher this median rank is, the further the word has **moved**.
 
 # %% [markdown]
 # **Predict** first: on average over frequent words, how many of the ten nearest words in the novels are also among the ten nearest words in GloVe?
@@ -437,7 +437,7 @@ static_ratings.agreement(rated, glove, agreement)
 static_ratings.related_or_similar(rated, glove)
 
 # %% [markdown]
-# An intrinsic evaluation is mostly used to compare two tables. Is GloVe better than the vectors from the novels? The next table compares them on the pairs for which both have vectors. The interval resamples pairs, and both tables are evaluated on the same resampled pairs.
+# An intrinsic evaluation is mostly used to compare two tables. Is GloVe better than the vectors from the novels? The next table compares them on the pairs for which both have vectors. For the interval we resample the pairs, and evaluate both tables on the same resampled pairs.
 
 # %% tags=["demo"]
 static_ratings.two_tables_of_vectors(rated, glove, novel_words, novel_vectors)
@@ -568,7 +568,7 @@ static_findings.neighbours_by_vectors(
 )
 
 # %% [markdown]
-# The neighbours of *river*, *oxygen* and *guard* come from their own topics. The neighbours of *cell* and *bank* come from several topics, or from the topic that happened to dominate. This is not a failure of training, because a static embedding has to represent the word in every sentence.
+# The neighbours of *river*, *oxygen* and *guard* belong to the same topic as the word itself. The neighbours of *cell* and *bank* belong to several topics, or to the topic that happened to dominate. This is not a failure of training, because a static embedding has to represent the word in every sentence.
 
 # %% [markdown]
 # ## 5 · Find the bug
@@ -777,7 +777,7 @@ def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tens
 check("static.separation", lambda case: separation(case["h"], case["senses"]))
 
 # %% [markdown]
-# **Predict** the separation that the static vectors you have trained achieve on the occurrences of *cell*. Run the code cell below to see the choices.
+# **Predict** the separation of your static vectors, measured on the occurrences of *cell*. Run the code cell below to see the choices.
 
 # %%
 NONE, BELOW, ABOVE = (
@@ -788,7 +788,7 @@ NONE, BELOW, ABOVE = (
 predict("static.separation", ..., choices=(NONE, BELOW, ABOVE))
 
 # %% [markdown]
-# We compare the static embedding with the simplest contextual embedding. It requires no further training, because it averages the static vectors of the *other* words in the sentence. Because it ignores their order, it is a **bag of words**. One version averages only the words before the ambiguous word, and the other version averages the words on both sides.
+# We compare the static embedding with the simplest contextual embedding. It requires no further training, because it averages the static vectors of the *other* words in the sentence. A representation like this one, which ignores word order, is called a **bag of words**. One version averages only the words before the ambiguous word, and the other version averages the words on both sides.
 #
 # Every model in the course takes the same test on held-out sentences. There are four kinds of questions, depending on what reveals the sense:
 # - a word before the ambiguous word;
@@ -874,7 +874,7 @@ pictures.bars(separations, "separation (difference of cosines)")
 # %% [markdown]
 # A function of the word alone has a separation of 0, whatever its table contains, because all occurrences have the same vector.
 #
-# The test works as follows. Each held-out word is assigned the sense of the most similar labelled occurrence; if several are equally similar, the more frequent sense is chosen. With $f(w)$ all occurrences are equally similar, so the prediction is always the most frequent sense of the word. The **scoreboard** starts with two baselines that learn no vectors. *Bag of words* compares the counts of the other words, and *near words* gives a larger weight to nearer words.
+# The test works as follows. Each held-out occurrence is assigned the sense of the most similar labelled occurrence; if several are equally similar, the more frequent sense is chosen. With $f(w)$ all occurrences are equally similar, so the prediction is always the most frequent sense of the word. The **scoreboard** starts with two baselines that learn no vectors. *Bag of words* compares the counts of the other words, and *near words* gives a larger weight to nearer words.
 
 # %% tags=["demo"]
 scores, limits = exam_of(static.word), bounds()
@@ -892,7 +892,7 @@ static_further.results_of_the_test(scores, limits)
 # %% [markdown]
 # ### What a bag of words cannot represent
 #
-# Why is the accuracy one half? The figure shows two sentences of the language, each with the sense of *cell* and its exact probability. We call them *partners*: they contain the same words in a different order, and *cell* has a different sense in each. In this language people act on things that belong to their own topic: a cell that the prisoner paints is in a prison, and a cell that the biologist paints is alive.
+# Where only word order reveals the sense, why is the accuracy about one half? The figure shows two sentences of the language, each with the sense of *cell* and its exact probability. We call them *partners*: they contain the same words in a different order, and *cell* has a different sense in each. In this language people act on things that belong to their own topic: a cell that the prisoner paints is in a prison, and a cell that the biologist paints is alive.
 
 # %% tags=["demo"]
 static_further.two_partners(
@@ -916,7 +916,7 @@ static_further.accuracy_on_partners(right_of_question, right_of_partner, limits)
 # %% [markdown]
 # ## Questions
 #
-# **Question 1 · What one vector per word can tell.** The GloVe vector of *cell* is a mixture of its senses. A network receives only this vector and no information about the other words of the sentence. Can any such network, however deep, find out which sense was meant? What can it find out? What changes if the network also receives the vectors of the other words, and what changes if it receives only their average? Support your answer with numbers from this notebook.
+# **Question 1 · What one vector per word can reveal.** The GloVe vector of *cell* is a mixture of its senses. A network receives only this vector and no information about the other words of the sentence. Can any such network, however deep, find out which sense was meant? What can it find out? What changes if the network also receives the vectors of the other words, and what changes if it receives only their average? Support your answer with numbers from this notebook.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-1", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # No. The vector is a function of the word, so it is the same in every sentence. Everything that a network computes from this vector is therefore also the same in every sentence. The network can find out which senses the word *has* and roughly how frequent they are, because the vector is close to a weighted sum of the senses: the best mixture of its senses has a cosine of 0.9 or more with the word's vector, whereas the best mixture of random words has a cosine of about 0.3. The network, like f(w), can thus predict the most frequent sense, which is correct for a little less than half of the questions in the test.
@@ -1056,7 +1056,7 @@ static_further.analogies(results, asked_back_of_many, count=len(d))
 # ### What else the vectors have learned
 #
 # Word vectors reflect everything that their training texts contain, including prejudice. Bolukbasi et al. (2016) and Caliskan, Bryson and Narayanan (2017) measured such prejudice by testing, for example, whether an occupation is nearer to *she* or to *he*. We take 30 occupations and seven pairs of words. The
-# **lean** of an occupation is its cosine with *she* minus its cosine with *he*, averaged over the seven pairs. For
+# **lean** of an occupation is its cosine with the first word of a pair (such as *she*) minus its cosine with the second (such as *he*), averaged over the seven pairs. For
 # comparison we compute the same value for 2,000 random frequent words. An eighth pair, *female* and *male*, is shown separately.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1082,7 +1082,7 @@ at_random = leans(torch.cat(static_findings.random_pairs(glove)))[:, :7].mean(di
 static_further.lean_of_occupations(OCCUPATIONS, lean, at_random)
 
 # %% [markdown]
-# The seven pairs agree: in vectors learned from newspapers and an encyclopaedia, *nurse* and *midwife* lean to one side, and *physicist* and *engineer* lean to the other. Most occupations lean no further than random words do. The eighth pair reverses the order, perhaps because texts write *female* where readers would not expect a woman; we have not tested this. A measure of bias should therefore be repeated with other choices of words. Systems that are built on such vectors can inherit these biases.
+# The seven pairs agree: in vectors learned from newspapers and an encyclopaedia, *nurse* and *midwife* lean to one side, and *physicist* and *engineer* lean to the other. Most occupations lean no further than random words do. The eighth pair reverses the order, perhaps because writers add *female* where readers would not expect a woman; we have not tested this. A measure of bias should therefore be repeated with other choices of words. Systems that are built on such vectors can inherit these biases.
 
 # %% [markdown]
 # ## Summary

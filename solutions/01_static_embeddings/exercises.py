@@ -197,7 +197,7 @@ def _cosine_cases(draw: Draw) -> Iterator[Case]:
     for n, m, size in ((3, 5, 4), (6, 2, 7), (4, 9, 3)):
         a, b = draw.normal(n, size) + 0.4, 3 * draw.normal(m, size) - 0.5
         a[0] *= 2 / np.linalg.norm(a[0])
-        b[0] = -3 * a[0]  # cosine −1, and lengths that differ
+        b[0] = 0.3 * b[0] - 3 * a[0]  # nearly opposite, with another length; at −1 itself rounding decides the angle
         b[1] = 0  # a word without a vector
         a[2] *= 0.05 / np.linalg.norm(a[2])  # a short vector: only length 0 may be treated differently
         if n != 3:
@@ -917,8 +917,8 @@ def word_similarity(vectors, pairs, ratings):
         "then have vectors of shape (m, D) each, so there are m cosines for m ratings.",
         "Build a mask that is True where both row numbers are at least 0. Take the cosine of each remaining pair, and the remaining "
         "ratings. Pass both to spearmanr and return its statistic.",
-        "Almost right: replacing missing vectors by zeros. This gives a missing pair the cosine 0, which takes part in the ranking. "
-        "Apply the mask to the pairs and to the ratings before you compute any ranks.",
+        "Almost right: replacing missing vectors by zeros. This gives a missing pair the cosine 0, and the pair then takes part in the "
+        "ranking. Apply the mask to the pairs and to the ratings before you compute any ranks.",
     ),
     uses=("cosine",),
     survivors={"F.cosine_similarity(first, second)": "The default axis of cosine_similarity is 1."},
@@ -1278,8 +1278,8 @@ def cbow_gradient(contexts, target, negatives):
         ),
         Mistake(
             "sign reversed",
-            "Your values have the opposite sign, so they point downhill, like the step of word2vec.c. The docstring requires "
-            "the gradient, which points uphill.",
+            "Your values have the opposite sign, so your gradient points downhill, like the update step of word2vec.c. The docstring "
+            "requires the gradient, which points uphill.",
             "return error", "return -error",
         ),
         Mistake(
@@ -1640,7 +1640,7 @@ def separation(h, senses):
             "(similarity * (same & ~itself)).mean() - (similarity * ~same).mean()",
         ),
         Mistake(
-            "occurrences paired with themselves counted with cosine 0",
+            "cosine 0 counted for each occurrence with itself",
             "Your first mean is too small. The sum no longer includes the diagonal, but the number of pairs by which you "
             "divide still does.",
             "similarity[same & ~itself].mean()", "(similarity * ~itself)[same].mean()",
@@ -1912,7 +1912,7 @@ def negative_distribution(counts, power):
         ),
         Mistake(
             "reciprocal of the power",
-            "For powers below 1, you draw rare words too rarely and frequent words too often, because you raised the counts "
+            "For powers below 1, you draw rare words too seldom and frequent words too often, because you raised the counts "
             "to 1/power.",
             "counts**power", "counts ** (1 / power)",
         ),

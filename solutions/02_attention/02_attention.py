@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 02 · Attention, step by step
 #
-# In the first notebook every word had one static embedding, so *bank* had the same vector beside a river and in a banking report. In this notebook the vector of a word depends on the words around it, through **attention**. We compute attention for one word, for a sentence and for a batch. With real word vectors it fails at first, which shows which parts have to be learned.
+# In the first notebook *bank* had the same static embedding in a sentence about a river and in a banking report. In this notebook the vector of a word depends on the words around it, through **attention**. We compute attention for one word, for a sentence and for a batch. On real word vectors attention fails at first, and this failure shows which parts have to be learned.
 #
 # **You need** the first notebook, matrix products, and slicing in PyTorch.
 # **Time** about 75 minutes: six exercises, one bug to find and two written questions. Three more questions and two extensions at the end are optional.
@@ -19,7 +19,7 @@
 # %% [markdown]
 # **By the end, you will be able to**
 #
-# - compute attention in four steps, and explain the error that results if one of them is missing;
+# - compute attention in four steps (similarities, scaling, softmax, weighted sum), and explain what goes wrong if a step is missing;
 # - explain the purpose of queries, keys and values, and support your explanation with a measurement;
 # - mask positions, including the case in which every position is masked;
 # - split attention into heads in two ways, and explain how these differ;
@@ -143,7 +143,7 @@ def similarities(
     ### END SOLUTION
 
 # %% [markdown]
-# If you are stuck, run `hint`. It starts with a question and becomes more detailed each time you run it, in four steps. `check` runs your function on small inputs and names your mistake if it is a common one. For debugging, you can use `print` inside your function, and `case("attention.similarities")` returns the first input on which your function is wrong.
+# If you are stuck, run `hint`. It starts with a question, and each further call gives a more detailed hint; there are four. `check` runs your function on small inputs and names your mistake if it is a common one. For debugging, you can use `print` inside your function, and `case("attention.similarities")` returns the first input on which your function is wrong.
 
 # %% tags=["demo"]
 hint("attention.similarities")
@@ -177,7 +177,7 @@ predict("attention.variance", ...)
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d} \operatorname{Var}(q_i k_i) .$$
 #
-# The typical size of the scores therefore grows with the number of coordinates, which is unrelated to the words. A single division removes this effect, so that the typical size of a score is 1 for every d.
+# The typical size of the scores therefore grows with the number of coordinates, which has nothing to do with the words. A single division removes this effect, so that the typical size of a score is 1 for every d.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scale", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scale(scores: Float[Tensor, "... Tq Tk"], d: int) -> Float[Tensor, "... Tq Tk"]:
@@ -425,7 +425,7 @@ print(
 # %% [markdown]
 # ## 4.1 · Train it
 #
-# Nobody specifies to which words a word should attend; the three matrices are learned from a task. We use sentences from the
+# Nobody specifies which words a word should attend to; the three matrices are learned from a task. We use sentences from the
 # course's generated language, in which the sense of every ambiguous word is known. The task is to predict this sense
 # from the vector of the ambiguous word *after* attention.
 #
@@ -579,7 +579,7 @@ nats = {
 attention_training.parts_of_the_loss(nats, by_order)
 
 # %% [markdown]
-# Given the whole first sentence, the entropy is 0, because its words and their order always determine the sense. Without the order, two senses remain equally probable in a third of the texts, and the expected loss on each of these texts is at least ln 2 = 0.69. Averaged over all texts, this gives the dotted line in the figure. Attention cannot represent the order (section 7), so training can at best remove the loss above this line. Part of this excess loss comes from the texts in which the order matters: with learned weights, their mean loss is about 0.9 instead of 0.69. Like the prediction of 0.9 and 0.1, the model is too confident.
+# Given the whole first sentence, the entropy is 0, because its words and their order always determine the sense. Without the order, two senses remain equally probable in a third of the texts, and the expected loss on each of these texts is at least ln 2 = 0.69. Averaged over all texts, this gives the dotted line in the figure. Attention cannot represent the order (section 7), so training can at best remove the loss above this line. Part of this excess loss comes from the texts in which the order matters: with learned weights, their mean loss is about 0.9 instead of 0.69. Like the prediction of 0.9 and 0.1 above, these predictions are too confident.
 
 # %% [markdown]
 # Which weights does the trained model assign in our two sentences, which were not used in training?
@@ -669,7 +669,7 @@ unseen = np.mean([word not in trained_on for line in NEW for word in line.split(
 attention_training.new_sentences(counts, len(NEW), unseen)
 
 # %% [markdown]
-# Since similar words have similar GloVe vectors, the model generalises to words that never occurred in training. Even if all training words are masked, the unseen words alone are enough. On these short sentences, uniform weights are as good as learned weights (with 20 sentences, a difference of one or two is not meaningful). Selecting words is useful where other words should be ignored, as in the texts with a second sentence.
+# Since similar words have similar GloVe vectors, the model generalises to words that never occurred in training. Even if all words seen in training are masked, it finds about as many senses from the unseen words alone. On these short sentences, uniform weights are as good as learned weights (with 20 sentences, a difference of one or two is not meaningful). Selecting words is useful where other words should be ignored, as in the texts with a second sentence.
 
 # %% [markdown]
 # ### Is attention an explanation?
@@ -731,7 +731,7 @@ attention_training.weights_as_explanations(by_training)
 # %% [markdown]
 # ## 5 · Heads
 #
-# One set of weights serves one purpose, but several kinds of words may be relevant to a word, such as cues to its sense, its verb or its adjective. Attention is therefore computed several times in parallel. Each of these computations is called a **head**. With H heads, each head uses d = D / H dimensions, so all heads together cost about as much as one head of full width.
+# One set of weights serves one purpose, but several kinds of words may be relevant to a word, such as cues to its sense, its verb or its adjective. Attention is therefore computed several times in parallel. Each of these computations is called a **head**. With H heads, each head uses d = D / H dimensions, so all heads together require about as much computation as one head of full width.
 
 # %% [markdown]
 # There are two ways to make H small heads:
@@ -876,7 +876,7 @@ check("attention.mended_heads", lambda case: mended_heads(**case), gradients=Tru
 attention_heads.influence_of_words(sees(mended_heads), river, "the fixed code")
 
 # %% [markdown]
-# `view` never moves a number in memory; it only changes where each row ends. The coordinates of the first words come first in memory, so "head 0" consisted of parts of *the first words*. Why did nobody notice this? Each word still sees some other words, so a model learns something, and a lower accuracy raises no error. A similar bug, in joining the heads, was fixed in a teaching repository in 2026 (Baan, pull request 6). Its author notes that the training test had passed. A better test is to check which word can see which.
+# `view` never moves a number in memory; it only changes where each row ends. The coordinates of the first words come first in memory, so "head 0" consisted of parts of *the first words*. Why did nobody notice this? Each word still sees some other words, so a model learns something, and a lower accuracy raises no error. A similar bug, in joining the heads, was fixed in a teaching repository in 2026 (Baan, pull request 6). Its author notes that the training test had passed. A better test checks on which words each output depends.
 
 # %% [markdown]
 # The bug has a page of its own, with a short example and a test that would have caught it: [Heads that see one word each](../../docs/bugs/02_heads_without_a_transpose.md).

@@ -853,7 +853,7 @@ attention = Exercise(
             f"weighted_sum({ZEROED}, values)", ZEROED,
         ),
         Mistake(
-            "masked words removed only after winning the softmax",
+            "masked words removed after they have received all the weight",
             "Your result is correct unless a masked word has by far the largest score. This word then has all the weight, and "
             "after you remove it no weight remains. Mask it before the softmax, with a score lower than any other.",
             edits={MASKED: "scores", ZEROED: "(weights * keep) / (weights * keep).sum(-1, keepdim=True)"},
@@ -1130,13 +1130,13 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
             "keep[:, None, :]", "keep[:, None, :] & keep[:, :, None]",
         ),
         Mistake(
-            "average for a sentence of padding alone",
+            "average for a sentence that is all padding",
             "Your result is wrong only for a sentence without any real word, for which you average over the padding. The "
             "docstring defines the output in this case.",
             code=heads_at_once().replace("-torch.inf", "-1e9"),
         ),
         Mistake(
-            "NaN for a sentence of padding alone",
+            "NaN for a sentence that is all padding",
             "Your result is wrong only for a sentence without any real word, for which the softmax divides 0 by 0. The "
             "docstring defines the output in this case.",
             code=heads_at_once().replace("torch.nan_to_num", ""),
@@ -1154,7 +1154,7 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
             edits={"x.shape[-1] // heads": "heads", "range(heads)": "range(x.shape[-1] // heads)"},
         ),
         Mistake(
-            "values made with the queries' matrix",
+            "values computed with W_q",
             "Your values are equal to the queries, because you compute them with W_q. Compute the values with W_v.",
             "x @ W_v\n", "x @ W_q\n",
         ),
@@ -1254,7 +1254,7 @@ def mended_heads(queries, keys, values, heads):
         ),
         Mistake(
             "join fixed, split still wrong",
-            "Your join is correct. The split still regroups numbers in memory order, at least the numbers of the values. Name "
+            "Your join is correct. The split, at least that of the values, still regroups numbers in memory order. Name "
             "the four axes in their memory order, then swap two of them.",
             MENDED_SPLIT, "t.reshape(batch, heads, tokens, d)",
             also=(

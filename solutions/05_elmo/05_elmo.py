@@ -219,7 +219,7 @@ def bilm_loss(
 check("elmo.bilm_loss", lambda case: bilm_loss(**case), gradients=True)
 
 # %% [markdown]
-# Which direction is easier? For the generated language we know the exact probabilities and therefore also the **entropy**, which is the lowest cross-entropy that a model can reach. The difference between a model's cross-entropy and the entropy is the KL divergence (02).
+# Which direction is easier? For the generated language we know the exact probabilities and therefore also the **entropy**, which is the lowest cross-entropy that a model can reach. The difference between a model's cross-entropy and the entropy is the KL divergence (notebook 02).
 #
 # **Predict:** compare the best possible left-to-right model with the best possible right-to-left model. Which of them has the higher loss for a whole
 # sentence, in nats? Run the cell to see the choices.
@@ -255,7 +255,7 @@ pictures.surprises(language, sentence, gap)
 # %% [markdown]
 # ## 3 · Which words does a state depend on?
 #
-# Could we replace the two stacks by a single line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`? The forward half of its output would predict the next word, and the backward half would predict the preceding word. To find out which words an output depends on, we differentiate: if the input at word j changes slightly, how much does the output at word i change? In notebooks 02 and 03 the code for this was given; now you write it yourself.
+# Could we replace the two stacks with a single line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`? The forward half of its output would predict the next word, and the backward half would predict the preceding word. To find out which words an output depends on, we differentiate: if the input at word j changes slightly, how much does the output at word i change? In notebooks 02 and 03 the code for this was given; now you write it yourself.
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-influence", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def influence(
@@ -327,7 +327,7 @@ def leaking_stack(x, lengths, forward_layers, backward_layers):
     return left, right
 
 # %% [markdown]
-# Now write the two stacks of ELMo. These stacks differ from the code above in two further respects: the function returns the states of *all* layers, and from the second layer on there is a **residual connection**, as in notebook 03.
+# Now write the two stacks of ELMo. Apart from the leak, they differ from the code above in two respects: the function returns the states of *all* layers, and from the second layer on there is a **residual connection**, as in notebook 03.
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-two_stacks", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def two_stacks(
@@ -389,7 +389,7 @@ pictures.influences(mended, sentence)
 # %% [markdown]
 # ## 4 · Train it
 #
-# Training on the whole language takes many minutes. To finish within seconds, we use only the sentences about *bank* (topics river and money), whose entropy is also known. The model is built from your `char_cnn`, `two_stacks` and `bilm_loss`. After this training run we replace the second layers of the model by layers that read both halves, as in the leaking stack, and continue training for a smaller number of steps.
+# Training on the whole language takes many minutes. To finish within seconds, we use only the sentences about *bank* (topics river and money), whose entropy is also known. The model is built from your `char_cnn`, `two_stacks` and `bilm_loss`. After this training run we replace the second layers of the model with layers that read both halves, as in the leaking stack, and continue training for a smaller number of steps.
 
 # %% tags=["demo"]
 from coursekit.language.grammar import GRAMMAR
@@ -525,7 +525,7 @@ pictures.similarities(prison, pairs)
 # At layer 0 all occurrences of *cell* have the same vector, so the cosine is 1, as for a static embedding. From layer 1 on, the vector is contextual, f(w, C): occurrences of *cell* with another sense become less similar, whereas those with the same sense stay similar. The pair with a different word serves as a baseline.
 
 # %% [markdown]
-# Next we evaluate the vectors of all ambiguous words on the course's test of word senses. In the questions of this test, the cue is to the left of the word, only to its *right*, or in the *order* of the words, in sentences with one or two clauses.
+# Next we evaluate the vectors of all ambiguous words on the course's test of word senses. In some questions of this test, a word to the left reveals the sense; in others only a word to the *right* does. In the remaining questions only the *order* of the words does, in sentences with one or two clauses.
 #
 # **Predict:** what accuracy does layer 0 reach where the only cue is on the right (0 to 1)? Each word has two or three senses.
 
@@ -543,7 +543,7 @@ reveal("elmo.layer_0", accuracy[0].right)
 show(*small_models.senses("elmo"))
 
 # %% [markdown]
-# Where word order decides, the trained top layer finds nearly all senses, with one clause as well as with two. The accuracy of a bag of words cannot exceed 0.5 on these questions (01), and the untrained stacks stay close to this value, even with the largest number of labelled sentences. Layer 0 is no better than predicting the most frequent sense, because it does not depend on the sentence. A model that reads only the left side cannot exceed the dashed line. Wherever this bound is below 1, both trained layers exceed it.
+# Where word order decides, the trained top layer finds nearly all senses, with one clause as well as with two. The accuracy of a bag of words cannot exceed 0.5 on these questions (notebook 01), and the untrained stacks stay close to this value, even with the largest number of labelled sentences. Layer 0 is no better than predicting the most frequent sense, because it does not depend on the sentence. A model that reads only the left side cannot exceed the dashed line. Wherever this bound is below 1, both trained layers exceed it.
 #
 # However, no state of ELMo depends on both sides, because each stack is unidirectional. Are there questions that require both sides?
 
@@ -568,10 +568,10 @@ def scalar_mix(
 ) -> Float[Tensor, "B T E"]:
     """The weighted sum of all layers, times gamma.  (difficulty ●●○, 8 minutes)
 
-    First normalise every vector over its E coordinates, as in layer norm (03) without gain and
-    bias: subtract its mean and divide by the square root of (its variance + 1e-5); the
-    variance is the mean of the E squared deviations. The weights are the softmax of s; s[0]
-    belongs to layer 0. Autograd must be able to differentiate the result.
+    First normalise every vector over its E coordinates, as in layer norm (notebook 03) without
+    gain and bias: subtract its mean and divide by the square root of (its variance + 1e-5);
+    the variance is the mean of the E squared deviations. The weights are the softmax of s;
+    s[0] belongs to layer 0. Autograd must be able to differentiate the result.
     """
     ### BEGIN SOLUTION
     mean = R.mean(dim=-1, keepdim=True)
@@ -615,7 +615,7 @@ pictures.layer_weights(weights)
 # The paper reports a similar pattern: layer 1 was better for parts of speech (accuracy 97.3, compared with 96.8 for layer 2), and layer 2 was better for senses (F1 69.0, compared with 67.4 for layer 1).
 
 # %% [markdown]
-# Each task still prefers the same layer with other penalties and other numbers of training steps (`python -m experiments elmo_mix`), although the size of the weights changes. Layer 2 contains layer 1 through its residual connection. If we remove this part, the weight of layer 1 increases, but *sense* still prefers layer 2.
+# Each task still prefers the same layer with other penalties on s and other numbers of training steps (`python -m experiments elmo_mix`), although the size of the weights changes. Layer 2 contains layer 1 through its residual connection. If we remove this part, the weight of layer 1 increases, but *sense* still prefers layer 2.
 #
 # Are the layers with large weights better than the others? The table shows the recorded accuracy (`python -m experiments elmo_layers`) of *each layer alone*
 # and of the mix, over five seeds. There are two baselines: untrained biLMs and the most frequent label of the word (for a held-out verb, the most frequent label overall).
@@ -653,7 +653,7 @@ scoreboard.draw()
 tables.compared_with_bag(found, bag=dict(scoreboard.readers_of_counts())["bag of words"])
 
 # %% [markdown]
-# Where word order decides, ELMo is far better than every classifier based on counts. Its stacks read one word after another, and in each sentence one of the stacks reads the side that determines the sense. If the only cue is on the right, the gain is smaller, because half of the vector contains no information about the sense but has full weight in the comparison. On these sentences the translator of notebook 04 is still better, since both halves of its vectors depend on the cue. However, the translator was trained on pairs of sentences, which somebody has to write, whereas ELMo was trained on text alone.
+# Where word order decides, ELMo is far better than every classifier based on counts. Its stacks read one word after another, and in each sentence one of the stacks reads the side that determines the sense. If the only cue is on the right, the gain is smaller, because half of the vector contains no information about the sense but has full weight in the comparison. On these sentences the translator of notebook 04 is still better, since both halves of its vectors depend on the cue. However, the translator was trained on pairs of sentences, which somebody has to translate, whereas ELMo was trained on text alone.
 
 # %% [markdown]
 # ## Further: the two halves of a vector
@@ -670,13 +670,13 @@ by_half = {
     name: nearest_sense(exam, known[-1][:, part], asked[-1][:, part])
     for name, part in reading_elmo.halves_of(elmo).items()
 }
-reveal("elmo.both_halves", by_half["side by side"].order2)
+reveal("elmo.both_halves", by_half["both halves"].order2)
 print(*(f"{name:<14} {of_half}" for name, of_half in by_half.items()), sep="\n")
 
 # %% [markdown]
 # Where word order determines the sense, the two halves together identify nearly all senses, far more than either half alone. Each half comes close to the upper bound for its side. For the forward half, this bound is the dashed line in the figure of section 5; for the backward half, it is the first row of the next figure.
 #
-# There is one exception: where the only cue is on the *right*, the backward half alone is better than both halves together. The forward half contains no information about these senses. However, it has the same weight in the cosine and increases the similarity to sentences with a similar beginning. A nearest-neighbour classifier cannot weigh the two halves.
+# There is one exception: where the only cue is on the *right*, the backward half alone is better than both halves together. The forward half contains no information about these senses. However, it has the same weight in the cosine and increases the similarity to sentences with a similar beginning. A nearest-neighbour classifier cannot give the two halves different weights.
 
 # %% [markdown]
 # The next figure shows the recorded results for all seeds and for more classifiers (`python -m experiments elmo_halves`):
@@ -1058,7 +1058,7 @@ print("gradient of the layer weights:", ", ".join(f"{g:,.0f}" for g in tutorial.
 display(pd.DataFrame(by_network, index=["same sense", "different senses"]).T.round(4))
 
 # %% [markdown]
-# *The third weight never receives a gradient.* `zip` stops at the end of the shorter list, and since `nn.LSTM` returns only its top layer, the first layer is missing from the mix. *The network leaks.* Its second layer reads both halves (section 3), so the network cannot be trained as two language models. *The demonstration is not evidence.* An untrained network would pass this test, although its cosines within a sense and between senses are almost the same. A valid demonstration would show a larger difference between the two columns than in an untrained network. The course's ELMo has such a difference, but it is small, because sentences differ in more than the sense of one word.
+# *The third weight never receives a gradient.* `zip` stops at the end of the shorter list, and since `nn.LSTM` returns only its top layer, the first layer is missing from the mix. *The network leaks.* Its second layer reads both halves (section 3), so the network cannot be trained as two language models. *The demonstration is not evidence.* An untrained network would pass this test, although its cosines within a sense and between senses are almost the same. A valid demonstration would show that the two columns differ more than in an untrained network. In the course's ELMo they do, but only slightly, because sentences differ in more than the sense of one word.
 
 # %% [markdown]
 # ## Summary

@@ -76,14 +76,14 @@ def test_the_map_leads_to_a_notebook_whose_lines_wrap_and_whose_exercises_have_a
     page = jupyterlab
     open_notebook(page, "notebooks/start.ipynb")
     front(page, ".jp-Notebook h1").first.wait_for(timeout=60_000)
-    shown = front(page, ".jp-OutputArea-output").filter(has_text="go on here")
+    shown = front(page, ".jp-OutputArea-output").filter(has_text="continue here")
     expect(shown.locator("a").first).to_have_text("01 · One vector per word")  # before any cell has run
     picture(page, "start")
     assert not page.locator(".lm-MenuBar-itemLabel", has_text="Nbgrader").count()
     assert page.get_by_role("button", name="Validate", exact=True).count()
     front(page, ".jp-CodeCell .cm-content").filter(has_text="course_map").click()
     page.keyboard.press("Control+Enter")
-    table = front(page, ".jp-OutputArea-output").filter(has_text="go on here")
+    table = front(page, ".jp-OutputArea-output").filter(has_text="continue here")
     table.locator("a", has_text="Attention, step by step").click(timeout=60_000)
     front(page, ".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
 

@@ -110,7 +110,7 @@ def test_the_prepared_sentences_show_what_their_titles_say():
     words = [walk.sentence.text[slice(*walk.sentence.words[i])] for walk, i in _strongest(bank.panels[bert])]
     assert words == ["river", "account"]
 
-    later = picture(*_word_and_sentences("the revealing words come after it"))
+    later = picture(*_word_and_sentences("the cues come after the word"))
     first, second = (walk.path for walk in later.panels[decoder].walks)
     assert torch.allclose(first, second, atol=1e-4)
     assert float(later.panels[bert].walks[0].path[-1, 0]) < 0 < float(later.panels[bert].walks[1].path[-1, 0])

@@ -152,7 +152,7 @@ def test_each_half_comes_to_its_bound_and_both_find_more_where_order_decides(mea
 
 def test_more_labels_help_and_so_does_a_reader_that_learns_which_half_to_trust():
     recorded = read_table("results/elmo_halves.csv").set_index(["biLM", "half", "reader"]).sort_index()
-    both = recorded.loc["trained", "side by side"]
+    both = recorded.loc["trained", "both halves"]
     nearest, linear = both.loc["nearest neighbour"], both.loc["linear classifier"]
     more = both.loc["96,000 labelled"]
     assert (more[["right", "order1", "order2"]] > 0.95).all(axis=None)

@@ -87,17 +87,17 @@ def test_the_map_counts_links_and_says_where_to_go_on(monkeypatch):
     journal.save_check("elmo.scalar_mix", False)
     shown = coursekit.course_map()._repr_mimebundle_()
     first, done, *rows = shown["text/plain"].splitlines()
-    assert first == f"Go on with 02 · Attention, step by step: {len(core) - 1} of {len(core)} checks pass."
+    assert first == f"Continue with 02 · Attention, step by step: {len(core) - 1} of {len(core)} checks pass."
     assert re.fullmatch(rf"Core path of the course: {len(core) - 1} of \d+ checks pass\.", done)
     assert shown["text/html"].index(">02 · Attention") < shown["text/html"].index("Core path")
     assert f'<progress style="width:6em" value="{len(core) - 1}" max="{len(core)}"' in shown["text/html"]
     assert len(rows) == len(ASSIGNMENTS)
-    assert rows[1] == f"  {len(core) - 1} of {len(core)}  02 · Attention, step by step  ← go on here"
+    assert rows[1] == f"  {len(core) - 1} of {len(core)}  02 · Attention, step by step  ← continue here"
     assert 'href="02_attention/02_attention.ipynb"' in shown["text/html"]
     journal.save_check(core[-1], True)
     rows = rows_of_the_map()
     assert rows[1] == f"✓ {len(core)} of {len(core)}  02 · Attention, step by step"
-    assert rows[4].endswith("05 · ELMo  ← go on here"), "the one that was begun, not the first"
+    assert rows[4].endswith("05 · ELMo  ← continue here"), "the one that was begun, not the first"
 
 
 @pytest.mark.slow
