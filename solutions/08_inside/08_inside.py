@@ -357,7 +357,7 @@ pictures.pairs(by_layer, similar)
 # In both models, *bank* and *vault* are closer in context than in the table. Is this because a bank keeps money? Apparently not: in MiniLM, the bank of a *river*
 # is as close to *vault* as the bank for money, at every layer. The cosine rises from table to context for *all* words (grey), so the rise is no sign of
 # understanding. The values themselves are specific to each model. In the tutorial, *bank robber* and *bank vault* occur a few words apart in the same sentence;
-# uses of one sense in two sentences have less in common.
+# two uses of one sense in different sentences have less in common.
 
 # %% [markdown]
 # ## 5 · Do all vectors point the same way?
@@ -745,7 +745,7 @@ statistics.resampled(
 # %% [markdown]
 # Hiding a word sets its weights to 0, so this criterion may favour measures that are computed from weights. However, leaving the word out of the sentence gives
 # nearly the same correlations. If [MASK] replaces the word, attention × length of value and the gradient agree less well with the effect, and neither is
-# clearly better than plain attention. None of these experiments shows whether the *sense* that is found would change.
+# clearly better than plain attention. None of these experiments shows whether the predicted *sense* would change.
 
 # %% [markdown]
 # **To discuss with a neighbour** (three minutes, in class): each of you names one sentence in which you would trust an attention weight as an explanation, and one in which you would not.
@@ -1006,11 +1006,11 @@ inside_novels.differences_on_pseudo_words(pseudo_words)
 # and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes on one core each). The counts use every position in the training books,
 # whereas the classifiers use only 200 for each word. Differences between seeds are smaller than differences between models.
 #
-# In ELMo, the weights of the layers are learned for each task (05). Trained on these words, they concentrate almost entirely on layer 2, but this brings no
+# In ELMo, the layer weights are learned for each task (05). Trained on these words, they concentrate almost entirely on layer 2, but this brings no
 # gain: neither the mix nor layer 2 differs clearly from layer 1. A large weight does not mean that a layer is better.
 
 # %% [markdown]
-# Now try your own sentence. For each model and layer, you see the sense of the nearest labelled sentence. The number next to the sense is the margin: how far
+# Now try your own sentence. For each model and layer, you see the sense of the nearest labelled sentence. The number next to the sense is the margin: by how much
 # the cosine of this sentence exceeds that of the nearest sentence with another sense. No error is raised if a model does not know a word.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1112,7 +1112,7 @@ add_row("MiniLM, pre-trained", Accuracy(**minilm), note="on English")
 draw_scoreboard()
 
 # %% [markdown]
-# The small models of notebooks 04 to 07 were trained on this language, whereas MiniLM was trained on English and has never seen it. MiniLM reads both sides of a word, so with
+# The small models of notebooks 04 to 07 were trained on this language, which MiniLM has never seen. MiniLM reads both sides of a word, so with
 # the cue on the right it is close to BERT and far above GPT. When word *order* decides, it is barely above one half, the best that is possible without word
 # order. BERT, fifty times smaller, is far above that. MiniLM's vector thus shows which words occur in the sentence, but hardly who did what to whom. (The
 # vector may contain the sense even if the nearest neighbour misses it, because the topic affects the vector more.) Layer 0 has not seen the other words and
@@ -1253,7 +1253,7 @@ pictures.probes(probed)
 # - A table row, layer 0 and GloVe are three kinds of static embedding.
 # - A cosine needs two baselines at the same layer: same-sense pairs and random pairs.
 # - Choose the layer on training data. Here, layer 5 of 6 is best; in three small models, layer 1 already separates senses.
-# - For nouns, a probe on MiniLM's vectors beats a classifier of two words on each side, except on decoys.
+# - For nouns, a probe on MiniLM's vectors beats a classifier that sees two words on each side, except on decoys.
 # - An attention weight is a share, not an amount: hide the word to test it. (Notebook 15 changes parts inside the model.)
 # - Report accuracy on control labels, too.
 #
