@@ -748,7 +748,7 @@ print(assistant(
 #
 # Before anyone trains or loads a model, its configuration already determines three costs. The **parameters** have to be stored. The **cache** has to be stored as
 # well, and it grows with the text. Finally, every new token requires a number of operations. By convention, a multiplication and the addition that follows it
-# count as two floating-point operations (**FLOPs**): if a matrix is multiplied with a vector, each weight costs two FLOPs.
+# count as two floating-point operations (**FLOPs**): if a matrix is multiplied by a vector, each weight costs two FLOPs.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-costs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def costs(

@@ -43,7 +43,7 @@ from coursekit import check, hint, predict, predictions, reveal
 # **residual stream** is the vector that every component of a layer reads and to which it adds its output. At the end, a norm and the embedding table turn it
 # into logits. The **logit lens** (nostalgebraist 2020) applies this norm and table after *every* layer, as if the model ended there.
 #
-# We give SmolLM2 six prompts after which *cell* may follow: three about a prison and three about biology. The baseline is the rank of *cell* after six other prompts.
+# We give SmolLM2 six prompts that *cell* can continue: three about a prison and three about biology. The baseline is the rank of *cell* after six other prompts.
 
 # %% tags=["demo"]
 import numpy as np
@@ -243,7 +243,7 @@ print(f"exact probability of the most probable word: {most_possible:.2f}")
 
 # %% [markdown]
 # After the embedding, the lens is further from the exact distribution than an untrained model is. It predicts the word just read, because input and output
-# share one table. With every component, the lens comes closer, and the final answer is nearly exact. After layer 1, it beats the bigram counts: the stream
+# share one table. With every component, the lens comes closer to the exact distribution, and the final output is nearly exact. After layer 1, it beats the bigram counts: the stream
 # contains more than the last word. The stream of another sentence is further away than an untrained model throughout, because its predictions are confident but
 # belong to that sentence.
 #
@@ -948,7 +948,7 @@ display(pd.DataFrame({f"{vector}, strength {strength}": {
 # %% [markdown]
 # The difference of two latents moves the prediction away from the other sense, but not measurably towards the intended one. At strength 2, every vector makes the
 # prediction worse under *both* senses, and words that are impossible here gain 6 to 9 points of probability. A longer vector is not a stronger sense. It
-# probably leads to activations that the model has never met.
+# probably leads to activations that the model has never encountered.
 
 # %% [markdown]
 # ## 9 · What such evidence shows
@@ -961,7 +961,7 @@ display(pd.DataFrame({f"{vector}, strength {strength}": {
 # Why does this not follow? Name two measurements from this notebook that you would add, and what each could show. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "circuits-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The effects of single removals do not add up: in the small GPT, removing all eight heads costs several times the sum of the single losses, because the
+# The effects of single removals do not add up: in the small GPT, removing all eight heads costs several times the sum of the individual increases, because the
 # remaining heads can do the work of the missing one. First, remove all heads together, or groups of heads, and compare the increase in loss with the sum of
 # the single increases. Second, measure the loss on the questions for which attention should matter, such as those in which word order determines the sense:
 # a mean over all words hides an effect on a few of them. One could also exchange vectors between two runs: if an exchanged vector changes the answer,
@@ -979,7 +979,7 @@ display(pd.DataFrame({f"{vector}, strength {strength}": {
 # annotators label them. This estimates precision and recall for the concept "prison", with an interval, and can be compared with a linear probe and with random
 # directions chosen in the same way. Second, intervene: add the latent's direction to the stream, or remove it, and measure how the predictions change, compared
 # with a random vector of the same length. What remains unknown is whether the model itself uses this concept: "prison" is our name, the feature may be split
-# over several latents or absorbed by more specific ones, and another width or seed may give other latents.
+# over several latents or absorbed by more specific ones, and another width or seed may give different latents.
 #
 # *Marking: 1 point for two suitable checks (precision and recall on a random sample, also where the latent is silent; baselines; intervention with a control);
 # 1 point for what remains unknown (whether the concept is the model's own; splitting, absorption or dependence on width and seed).*
@@ -987,7 +987,7 @@ display(pd.DataFrame({f"{vector}, strength {strength}": {
 # %% [markdown]
 # ## Further: where one word decides
 #
-# Does BERT always move the sense to the ambiguous word in its last layer, and is this true of larger models? We study two more combinations of a model and a
+# Does BERT always move the information about the sense to the ambiguous word in its last layer, and is this true of larger models? We study two more combinations of a model and a
 # cue. In the same small BERT, one *word* may determine the sense: "this was clearly the trunk of the birch", or "of the limousine". In MiniLM (08), one word
 # determines the sense as well: "The guard looked into the cell." or "The biologist …".
 

@@ -69,8 +69,8 @@ for digits in ((6, 9, 4), YOUR_SUM):
 # %% [markdown]
 # ## 2 · The gradient of an expected reward
 #
-# A policy π generates an answer y with probability π(y), and the answer earns the reward r(y). The expected reward is a sum over all answers, so its gradient is,
-# too. The sum cannot be computed for a real language model, but it can be written as an expectation, which samples estimate:
+# A policy π generates an answer y with probability π(y), and the answer earns the reward r(y). The expected reward is a sum over all answers, and so is its
+# gradient. The sum cannot be computed for a real language model, but it can be written as an expectation, which samples estimate:
 #
 # $$\nabla\, \mathbb{E}_\pi[r] = \sum_y r(y)\, \nabla \pi(y) = \mathbb{E}_\pi\big[r(y)\, \nabla \log \pi(y)\big]$$
 #
@@ -119,7 +119,7 @@ check("rewards.leave_one_out", lambda case: leave_one_out(case["reward"]))
 def exact_gradient(
     logits: Float[Tensor, "N"], reward: Float[Tensor, "N"]
 ) -> Float[Tensor, "N"]:
-    """The derivatives of the expected reward by the logits.  (difficulty ●●○, 6 minutes)
+    """The derivatives of the expected reward with respect to the logits.  (difficulty ●●○, 6 minutes)
 
     The policy is softmax(logits), and the expected reward is Σ π(y) r(y). Derive the formula,
     or let autograd compute the gradient; do not sample.
@@ -181,7 +181,7 @@ pictures.errors(squared_errors)
 # ## 3 · GRPO
 #
 # **Proximal policy optimisation** (PPO, Schulman et al. 2017) was the method of the first assistants (14). It takes several steps on the same samples. After the
-# first step, the samples no longer come from the current policy; the ratio of new and old probabilities corrects this, and **clipping** the ratio keeps a step
+# first step, the samples no longer come from the current policy; the ratio of new to old probabilities corrects this, and **clipping** the ratio keeps a step
 # small. PPO's baseline is a second network, the *critic*. **Group relative policy optimisation** (GRPO, Shao et al. 2024) leaves the critic out: it samples a
 # group of answers to each prompt and compares them with one another.
 
@@ -234,7 +234,7 @@ def grpo_loss(
 check("rewards.grpo_loss", lambda case: grpo_loss(**case), gradients=["log_p"])
 
 # %% [markdown]
-# **Close to the best policy?** We train a policy to continue the three prompts of notebook 14 with one word, for half a point per letter. The policy is a table of
+# **Close to the best policy?** We train a policy to continue the three prompts of notebook 14 with one word. The reward is half a point per letter. The policy is a table of
 # logits, with a row for each prompt, and starts as the GPT. All 1,795 words can be enumerated, so π* ∝ π_ref · exp(r/β) is known for each β (`best_policy`, from
 # notebook 14), and so are all rewards and divergences.
 #
@@ -584,14 +584,14 @@ pictures.voted(voted, len(drawn))
 # %% [markdown]
 # The majority of eight is more accurate than a single sample (95 % interval of the difference: 2 to 15 points), although no verifier is involved. For each of these sums, at least
 # one of the eight samples is correct. Best of eight (section 4), with the verifier as the reward, would therefore answer all of them correctly. Training on rewards can turn
-# this difference between pass@1 and pass@8 into accuracy of a single answer.
+# this gap between pass@1 and pass@8 into higher accuracy for a single answer.
 
 # %% [markdown]
 # Verified samples can also become training data. Fine-tuning a model on its own verified answers is called **rejection sampling**, or STaR (Zelikman et al.
 # 2022). Training a small model on the answers of a larger one is **distillation**. DeepSeek's small reasoning models were made in this way (DeepSeek-AI 2025).
 #
 # RLVR trains the policy itself. For large models, Yue et al. (2025) report that pass@1 rises but the *base* model catches up, or is better, at large k:
-# training had made correct answers more probable that the base model could already generate. Such a comparison needs the chance level for the same k: someone
+# training had raised the probability of correct answers that the base model could already generate. Such a comparison needs the chance level for the same k: someone
 # who guesses one of ten digits has pass@64 of 99.9 %. (Section 7, which is optional, makes this comparison with small models.)
 
 # %% [markdown]
@@ -599,8 +599,8 @@ pictures.voted(voted, len(drawn))
 # 60 %. Our model has learned to reason." Which measurements would you request before you believe the second sentence, and what would each of them show? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "rewards-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# First, I would ask for pass@k of the base and the tuned model up to large k, on the same problems. If the base model catches up, training has made answers more
-# probable that the model could already produce; if the tuned model stays ahead, it solves problems that the base model does not. Because some answers can be guessed,
+# First, I would ask for pass@k of the base and the tuned model up to large k, on the same problems. If the base model catches up, training has raised the probability of
+# answers that the model could already produce; if the tuned model stays ahead, it solves problems that the base model does not. Because some answers can be guessed,
 # pass@k needs the chance level for the same k. Second, I would ask for the majority vote of the base model, which also needs no verifier at test time: the fair
 # comparison has the same number of generated tokens. Third, I would use new problems that are longer or written after training, in order to exclude leaked tests and to see whether the steps
 # generalise. Finally, I would check the chains themselves: a correct final answer does not show that the steps are correct, because only the answer was rewarded.
@@ -693,14 +693,14 @@ pictures.passes(verified_runs)
 # of the three seeds. Here, reinforcement learning sharpens a behaviour that the base already shows now and then; it does not discover one.
 
 # %% [markdown]
-# As in the comparison of Yue et al. (2025), the base catches up: with 64 samples, it solves every problem. In our case, however, this says little, because guessing solves 99.6 % of them,
-# too. At k = 8, the base that knows steps is above the chance level and far below its tuned version.
+# As in the comparison of Yue et al. (2025), the base catches up: with 64 samples, it solves every problem. In our case, however, this shows little, because guessing also solves 99.6 % of them.
+# At k = 8, the base model that has seen steps is above chance level, but far below its tuned version.
 
 # %% [markdown]
 # ## Summary
 #
 # - REINFORCE estimates the gradient of an expected reward from samples. A baseline leaves its expectation unchanged and removes most of its variance.
-# - GRPO replaces the critic by the mean reward of a group and clips the ratio of probabilities. Where the penalty is applied decides which policy training approaches.
+# - GRPO replaces the critic with the mean reward of a group and clips the ratio of probabilities. Where the penalty is applied decides which policy training approaches.
 # - A proxy helps as long as it is positively correlated with the true reward under the current policy. Stop early, keep β large, or improve the proxy.
 # - Several samples contain a correct answer more often than one; a verifier or a vote finds it. Rejection sampling, distillation and RLVR train on this difference.
 # - Compare pass@k with the base model at the same k, and with chance.
