@@ -119,7 +119,7 @@ check("rewards.leave_one_out", lambda case: leave_one_out(case["reward"]))
 def exact_gradient(
     logits: Float[Tensor, "N"], reward: Float[Tensor, "N"]
 ) -> Float[Tensor, "N"]:
-    """The derivatives of the expected reward with respect to the logits.  (difficulty ●●○, 6 minutes)
+    """Gradient of the expected reward with respect to the logits.  (difficulty ●●○, 6 minutes)
 
     The policy is softmax(logits), and the expected reward is Σ π(y) r(y). Derive the formula,
     or let autograd compute the gradient; do not sample.
