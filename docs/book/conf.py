@@ -142,7 +142,7 @@ def name_toggles(app, pagename, templatename, context, doctree):
     theirs = context["generate_toctree_html"]
 
     def generate_toctree_html(kind, **options):
-        tree = theirs(kind, **options)
+        tree = theirs(kind=kind, **options)  # named, as in the theme's call, whose result the theme keeps
         for arrow in tree("summary"):
             arrow["aria-label"] = f"Pages below {arrow.find_parent('li').find('a').get_text(strip=True)}"
         return tree

@@ -77,7 +77,7 @@ def submitted(kind: Class) -> Path:
 
 FAILURES = {
     "there is no torch": lambda kind: the_jail_does_not_start(),
-    f"holds no {NAME}.ipynb but homework.ipynb: rename": lambda kind: renamed(
+    f"contains no {NAME}.ipynb, only homework.ipynb: rename": lambda kind: renamed(
         submitted(kind), "homework.ipynb"
     ),
     "There is no notebook in": lambda kind: renamed(submitted(kind), "homework.txt"),
