@@ -27,7 +27,8 @@ from autograder.authoring.lazy import lazy_answers
 from autograder.authoring.mutants import MOST_SECONDS, mutants
 from autograder.checks import recording
 from autograder.checks.asking import Answer, Case, ask
-from autograder.checks.comparing import compare, earned_credit, passes, recognised, same
+from autograder.checks.comparing import Rule, compare, earned_credit, passes, recognised, same
+from autograder.checks.measuring import measured
 from autograder.checks.status import Problem
 from autograder.course import Assignment
 from autograder.errors import CourseError
@@ -172,10 +173,11 @@ def _exercise_rates(
     exercise = assignment.exercises[name]
     notebook = Bench(assignment, exercise)
     drawn = [exercise.draw(seed) for seed in seeds]
-    expected = [[ask(notebook.call, case, exercise.rule.arrays) for case in cases] for cases in drawn]
+    given = [[ask(notebook.call, case, exercise.rule.arrays) for case in cases] for cases in drawn]
+    expected = [_measured(*both, exercise.rule) for both in zip(given, drawn, strict=True)]
 
     def right(number: int, case: int) -> bool:
-        answer = ask(notebook.call, drawn[number][case], exercise.rule.arrays)
+        answer = notebook.answer(drawn[number][case])
         return compare(answer, expected[number][case], exercise.rule, exercise.unseen) is None
 
     def passed(source: str, seeds: int = len(drawn)) -> int:
@@ -190,7 +192,7 @@ def _exercise_rates(
             first = first if wrong is None else wrong
         return count
 
-    clean = sum(all(map(_is_clean, answers)) for answers in expected)
+    clean = sum(all(map(_is_clean, answers)) for answers in given)
     rates = [Rate(name, "the solution", "alternative", len(seeds), clean)]
     for kind, cells in (
         ("mistake", mistake_sources(assignment)[name]),
@@ -210,10 +212,10 @@ def _exercise_rates(
             continue
         rates.append(Rate(name, mutant.change, "generic", min(generic, len(seeds)), count))
     notebook.define(solution)
-    rates += _lazy_rates(exercise, drawn, expected)
+    rates += _lazy_rates(exercise, drawn, given, expected)
     rates += _rounding_rates(assignment, exercise, notebook, drawn, expected)
     if any(mistake.credit for mistake in exercise.mistakes):
-        rates += _credit_rates(assignment, exercise, notebook, drawn, expected)
+        rates += _credit_rates(assignment, exercise, notebook, drawn, given, expected)
     return rates
 
 
@@ -222,17 +224,27 @@ def _is_clean(answer: Answer) -> bool:
     return bool(answer.arrays) and not answer.problem and not any(np.isnan(array).any() for array in numbers)
 
 
+def _measured(answers: Sequence[Answer], cases: Sequence[Case], rule: Rule) -> list[Answer]:
+    return [measured(answer, case, rule) for answer, case in zip(answers, cases, strict=True)]
+
+
 def _lazy_rates(
-    exercise: Exercise, drawn: Sequence[Sequence[Case]], expected: Sequence[Sequence[Answer]]
+    exercise: Exercise,
+    drawn: Sequence[Sequence[Case]],
+    given: Sequence[Sequence[Answer]],
+    expected: Sequence[Sequence[Answer]],
 ) -> list[Rate]:
+    """`given` are the solution's answers as they come, `expected` what is compared."""
     counts: dict[str, list[bool]] = {}
     for number, cases in enumerate(drawn):
-        for what, answers in lazy_answers(cases, expected[number], expected[0]):
+        for what, answers in lazy_answers(cases, given[number], given[0]):
             if number == 0 and what == "the public answers":
                 continue  # there they are the right ones
-            fits = len(answers) == len(cases)
             counts.setdefault(what, []).append(
-                fits and passes(answers, expected[number], exercise.rule, exercise.unseen)
+                len(answers) == len(cases)
+                and passes(
+                    _measured(answers, cases, exercise.rule), expected[number], exercise.rule, exercise.unseen
+                )
             )
     return [Rate(exercise.name, what, "lazy", len(passed), sum(passed)) for what, passed in counts.items()]
 
@@ -247,7 +259,7 @@ def _rounding_rates(
     """Whether an answer lies on an edge where the last bit of a number, or another processor, decides."""
 
     def steady(cases: Sequence[Case], answers: Sequence[Answer], nudge: int) -> bool:
-        moved = (ask(notebook.call, nudged(case, nudge), exercise.rule.arrays) for case in cases)
+        moved = (notebook.answer(nudged(case, nudge)) for case in cases)
         return all(same(again, answer, exercise.rule) for again, answer in zip(moved, answers, strict=True))
 
     notebook.define(solution_sources(assignment)[exercise.name])
@@ -257,8 +269,7 @@ def _rounding_rates(
     rates = [Rate(exercise.name, "the solution", "rounding", len(times), sum(times))]
     for variant, source in mistake_sources(assignment)[exercise.name].items():
         notebook.define(source)
-        given = [ask(notebook.call, case, exercise.rule.arrays) for case in drawn[0]]
-        answers = as_fingerprint(given, expected[0], exercise.rule)
+        answers = as_fingerprint([notebook.answer(case) for case in drawn[0]], expected[0], exercise.rule)
         times = [steady(drawn[0], answers, nudge) for nudge in range(NUDGES)]
         rates.append(Rate(exercise.name, variant, "rounding", len(times), sum(times)))
     return rates
@@ -269,6 +280,7 @@ def _credit_rates(
     exercise: Exercise,
     notebook: "Bench",
     drawn: Sequence[Sequence[Case]],
+    given: Sequence[Sequence[Answer]],
     expected: Sequence[Sequence[Answer]],
 ) -> list[Rate]:
     """Whether every known answer earns on every draw the share of the points that is its own."""
@@ -277,8 +289,7 @@ def _credit_rates(
     for variant, source in sources.items():
         runs = notebook.define(source)
         recorded[variant] = [
-            [ask(notebook.call, case, exercise.rule.arrays) if runs else STOPPED for case in cases]
-            for cases in drawn
+            [notebook.answer(case) if runs else STOPPED for case in cases] for cases in drawn
         ]
     draws = range(len(drawn))
     keys = [
@@ -308,9 +319,10 @@ def _credit_rates(
         rates.append(Rate(exercise.name, variant, "credit", len(drawn), own))
     nothing: dict[str, list[bool]] = {}
     for number in draws:
-        for what, lazy in lazy_answers(drawn[number], expected[number], expected[0]):
+        for what, lazy in lazy_answers(drawn[number], given[number], given[0]):
             if len(lazy) == len(drawn[number]):
-                nothing.setdefault(what, []).append(not earned(lazy, number))
+                answers = _measured(lazy, drawn[number], exercise.rule)
+                nothing.setdefault(what, []).append(not earned(answers, number))
     return rates + [
         Rate(exercise.name, what, "credit", len(held), sum(held)) for what, held in nothing.items()
     ]
@@ -393,6 +405,11 @@ class Bench:
                 f"{assignment.source}: the cell {exercise.check_id} does not call check({exercise.name!r}, …)."
             )
         self.call = keeper.call
+        self._rule = exercise.rule
+
+    def answer(self, case: Case) -> Answer:
+        """What is compared of the answer to one case."""
+        return measured(ask(self.call, case, self._rule.arrays), case, self._rule)
 
     def define(self, source: str) -> bool:
         """Run the solution cell, and over it a variant of it. False if that does not run."""

@@ -19,7 +19,7 @@ from autograder.authoring import mutants
 from autograder.authoring.builder import PUBLIC_SEED
 from autograder.authoring.rates import Bench, Rate, exercise_rates, one_thread, seeds_from
 from autograder.checks.answer_key import ExerciseKey
-from autograder.checks.asking import Answer, ask
+from autograder.checks.asking import Answer
 from autograder.checks.judging import judge
 from autograder.checks.status import Problem
 from autograder.course import Assignment, assignments
@@ -112,7 +112,7 @@ def public_key(assignment: Assignment, exercise: Exercise) -> ExerciseKey:
     cases = exercise.draw(PUBLIC_SEED)
 
     def answers() -> list[Answer]:
-        return [ask(bench.call, case, exercise.rule.arrays) for case in cases]
+        return [bench.answer(case) for case in cases]
 
     recorded = {("", exercise.name, number): answer for number, answer in enumerate(answers())}
     sources = mistake_sources(assignment)[exercise.name]

@@ -14,7 +14,10 @@ from autograder.checks.status import Problem
 from autograder.checks.tracebacks import message, stub_name, student_traceback
 
 Case = Mapping[str, Any]
-"""Named inputs of one call: numpy arrays become what the course gives, everything else is handed over as a copy."""
+"""Named inputs of one call: numpy arrays become what the course gives, everything else is handed over as a copy.
+
+An input whose name begins with an underscore is for the verdict alone: no student's code gets it.
+"""
 
 MOST_PARTS = 64
 """Of a list whose items have unequal shapes."""
@@ -48,6 +51,7 @@ def ask(call: Callable[[Case], Any] | Differentiable, case: Case, arrays: str = 
     function = call.call if isinstance(call, Differentiable) else call
     if isinstance(call, Differentiable) and arrays != "torch":
         raise WrongCall("check(…, gradients=…) needs tensors: c.Autograder.arrays must be 'torch'.")
+    case = handed_out(case)
     arguments = {name: argument(value, adapter) for name, value in case.items()}
     try:
         value = function(arguments)
@@ -77,6 +81,11 @@ def ask(call: Callable[[Case], Any] | Differentiable, case: Case, arrays: str = 
     again = {name: argument(value, adapter) for name, value in case.items()}
     found, why_none = gradients_of(call, again)
     return Answer(read, message=why_none, notes=notes, gradients=found)
+
+
+def handed_out(case: Case) -> dict[str, Any]:
+    """The inputs that a student's code gets."""
+    return {name: value for name, value in case.items() if not name.startswith("_")}
 
 
 def read_value(value: Any, adapter: Arrays) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:

@@ -17,6 +17,7 @@ from autograder.checks.failing import FailingCase, first_failing
 from autograder.checks.gradients import Differentiable
 from autograder.checks.hinting import hint
 from autograder.checks.judging import judge
+from autograder.checks.measuring import measured
 from autograder.checks.notes import WAITING, WRONG, Note
 from autograder.checks.status import Problem, Status
 from autograder.checks.tracebacks import NOT_RUN
@@ -62,7 +63,7 @@ def check(
         _not_taken(name, why)
     asked = Differentiable(call, gradients) if gradients else call
     with warnings.catch_warnings(record=True) as warned:
-        answers = tuple(ask(asked, case, key.rule.arrays) for case in key.cases)
+        answers = tuple(measured(ask(asked, case, key.rule.arrays), case, key.rule) for case in key.cases)
     missing = _undefined_in_the_check(answers)
     if missing and skipping.running_cell():
         _not_run(name, missing)

@@ -34,6 +34,8 @@ class Rule:
                 name begins with "inputs", and a last one: {"registered": {"inputs": "weights.", "0": "No parameter {names}.",
                 "last": "{number} parameters too many."}}. Said instead of a comparison of the numbers.
     arrays      what answers are made of: a name of `arrays.ADAPTERS`. The course says so for all its exercises.
+    measure     "module:function" of the course, where an answer is evidence, such as the weights of a trained model: what
+                `measuring` compares in its place.
     kinds       of these kinds an answer must be where the expected one is: "i" for whole numbers, "b" for True and False.
                 The solution's annotations say so: an `Int` or `Bool` that it returns.
     """
@@ -44,6 +46,7 @@ class Rule:
     faults: str = ""
     legend: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     arrays: str = "numpy"
+    measure: str = ""
     kinds: str = ""
 
 

@@ -14,6 +14,7 @@ from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.arrays import FORMS
 from autograder.checks.asking import Answer, Case
 from autograder.checks.comparing import GRADIENTS, KnownMistake, Rule, compare, same
+from autograder.checks.measuring import measured
 from autograder.checks.recording import AnswerId
 from autograder.checks.status import Ending, Problem
 from autograder.course import Assignment
@@ -130,7 +131,11 @@ def record(
             answers |= {where: answer for where in frame.answers}
         else:
             answers |= frame.answers
-    return answers
+    rules = {name: exercise.rule for name, exercise in assignment.exercises.items()}
+    return {
+        (variant, name, number): measured(answer, cases[name][number], rules[name])
+        for (variant, name, number), answer in answers.items()
+    }
 
 
 def _as_far_as(cases: Cases, cells: list[dict[str, str]]) -> list[dict[str, str]]:

@@ -10,6 +10,7 @@ from nbformat import NotebookNode, from_dict
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Answer
 from autograder.checks.judging import Verdict, judge
+from autograder.checks.measuring import measured
 from autograder.checks.panels import Panels, panels
 from autograder.checks.status import CellEnding, Ending, Problem, Status
 from autograder.course import Assignment
@@ -62,7 +63,9 @@ class Reply:
     def answers(self, key: ExerciseKey) -> list[Answer | None]:
         """One for each case; None where none came. Answers that another cell claims to have do not count."""
         answers = self.frame.answers if self.frame else {}
-        return [answers.get(("", key.name, number)) for number in range(len(key.cases))]
+        given = [answers.get(("", key.name, number)) for number in range(len(key.cases))]
+        pairs = zip(given, key.cases, strict=True)
+        return [answer and measured(answer, case, key.rule) for answer, case in pairs]
 
 
 def judge_cells(

@@ -23,7 +23,7 @@ def unpacked(code: Tensor) -> Callable[..., Any]:
 
 
 def tried(case: Mapping[str, Tensor], **tests: Callable[[Callable[..., Any]], None]) -> dict[str, Tensor]:
-    """Whether each implementation is rejected, under its name.
+    """Whether each implementation is rejected, under its number: {"split 3": True}.
 
     `tests` contains one for each function under test: tried(case, split=test_split). A test rejects an implementation if it
     raises any exception but NotImplementedError, which is that of a stub.
@@ -31,10 +31,9 @@ def tried(case: Mapping[str, Tensor], **tests: Callable[[Callable[..., Any]], No
     verdicts = {}
     for name in sorted(case):
         if name.startswith(CODE):
-            about = name.removeprefix(CODE)
-            verdicts[f"{about}, rejected"] = torch.tensor(
-                rejected(tests[about.partition(":")[0]], unpacked(case[name]))
-            )
+            number = name.removeprefix(CODE)
+            test = tests[number.partition(" ")[0]]
+            verdicts[number] = torch.tensor(rejected(test, unpacked(case[name])))
     return verdicts
 
 

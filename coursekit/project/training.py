@@ -1,14 +1,13 @@
-"""The GPT of the project: its sizes, how many steps fit into some minutes, and what a training function has achieved."""
+"""The GPT of the project: its sizes, how many steps fit into some minutes, and what is seen of a training function."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch import Tensor, nn
 
 from coursekit.small.gpt import GPT, GPTConfig, GPTOutput
 
@@ -18,7 +17,14 @@ WINDOW = 64
 Train = Callable[[GPT, Tensor, int], Tensor]
 """train(model, ids, steps): changes the model and returns the loss of each step."""
 
-FINE_FROM = 100
+DIM = 16
+"""Of the GPT with which a training function is tried."""
+LATE = 10
+"""Of the last calls, the weights are kept."""
+MOST_TOKENS = 1_000_000
+"""That the model reads in a check. Sixteen windows in each step are 40,000."""
+MOST_ROWS = 32
+"""Windows whose gradients at the logits are kept."""
 
 
 def new_gpt(vocabulary: int, dim: int = 96, layers: int = 3, window: int = WINDOW, seed: int = 0) -> GPT:
@@ -50,109 +56,83 @@ def log_probabilities(model: GPT, ids: Int[Tensor, " N"]) -> Float[Tensor, " N-1
 
 
 def trained(train: Train, case: Mapping[str, Tensor | int]) -> dict[str, Tensor]:
-    """What a training function achieves with a small GPT, as a code of `codes.BELOW_UNIGRAM` or the number of tokens scored.
+    """What a training function does with a small GPT, as plain tensors: what `measuring` judges, where no student's code runs.
 
-    The case contains "ids" and "held_out" (ids of a made-up language with V tokens), "V", "window", "steps" and "seed".
+    The case contains "ids" of a made-up language with V tokens, "V", "window", "steps" and "seed". Of the model with P
+    parameters and windows of T tokens, the result has:
+
+    weights    (P) after the training
+    late       (at most LATE, P) before each of the last calls
+    sizes      (calls, 2): how many windows the model reads in each call, and how many tokens of each
+    read       the tokens of all calls, one after the other; empty from MOST_TOKENS on
+    losses     what the function returns; empty if that is no tensor
+    scored     (T): at each position, the share of windows in which the loss has a gradient at the logits
+    logits     (at most MOST_ROWS, tokens, V): the gradient at the logits of the last step
+    gradient   (V, D): that of the last step at the token embeddings
+    left       (V, D): what is left of their gradients after the training; empty if nothing is
     """
-    model = new_gpt(case["V"], dim=16, layers=1, window=case["window"], seed=case["seed"])
-    before = _by_offset(model, case["held_out"])
-    weights = {name: weight.clone() for name, weight in model.state_dict().items()}
-    seen = Seen()
+    model = new_gpt(case["V"], dim=DIM, layers=1, window=case["window"], seed=case["seed"])
+    seen = Seen(case["window"])
+    first = next(model.parameters())
     watching = (
         model.register_forward_hook(seen.call, with_kwargs=True),
-        next(model.parameters()).register_hook(seen.gradients.append),
+        first.register_hook(lambda gradient: setattr(seen, "gradient", gradient.clone())),
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(case["seed"])
         losses = train(model, case["ids"].clone(), case["steps"])
     for one in watching:
         one.remove()
-    if all(torch.equal(weights[name], weight) for name, weight in model.state_dict().items()):
-        code = 2
-    elif _added_up(next(model.parameters()).grad, seen.gradients):
-        code = 13
-    elif np.mean(seen.scored or [1.0]) < 0.5:
-        code = 14
-    elif not _from_everywhere(case["ids"], seen.batches):
-        code = 7
-    else:
-        code = _code(model.eval(), case, losses, seen.losses, before)
-    return {"training": torch.tensor([code or FINE_FROM + len(case["held_out"])])}
+    nothing = torch.zeros(0)
+    return {
+        "weights": _flat(model),
+        "late": torch.stack([*seen.late]) if seen.late else nothing,
+        "sizes": torch.tensor(seen.sizes, dtype=torch.long).view(-1, 2),
+        "read": torch.cat(seen.read).short() if seen.read and seen.tokens <= MOST_TOKENS else nothing.short(),
+        "losses": losses.detach().clone()
+        if isinstance(losses, Tensor) and losses.numel() <= MOST_TOKENS
+        else nothing,
+        "scored": seen.with_gradient / max(1, seen.backward),
+        "logits": seen.logits,
+        "gradient": seen.gradient,
+        "left": nothing if first.grad is None else first.grad.clone(),
+    }
 
 
 @dataclass
 class Seen:
-    """What is seen of a training function from inside the model: one entry of each list for each step."""
+    """What is seen of a training function from inside a model with windows of so many tokens."""
 
-    batches: list[Tensor] = field(default_factory=list)
-    losses: list[float] = field(default_factory=list)  # of the next tokens within the batch, in nats
-    scored: list[float] = field(default_factory=list)  # fraction of positions whose logits have a gradient
-    gradients: list[Tensor] = field(default_factory=list)  # of the first parameter
+    window: int
+    sizes: list[tuple[int, ...]] = field(default_factory=list)
+    read: list[Tensor] = field(default_factory=list)
+    late: deque[Tensor] = field(default_factory=lambda: deque(maxlen=LATE))
+    tokens: int = 0
+    backward: int = 0  # calls through whose logits a gradient has come back
+    logits: Tensor = field(default_factory=lambda: torch.zeros(0))
+    gradient: Tensor = field(default_factory=lambda: torch.zeros(0))
+    with_gradient: Tensor = field(init=False)
 
-    def call(self, _: GPT, inputs: tuple, named: Mapping[str, Tensor], output: GPTOutput) -> None:
+    def __post_init__(self) -> None:
+        self.with_gradient = torch.zeros(self.window)
+
+    def call(self, model: GPT, inputs: tuple, named: Mapping[str, Tensor], output: GPTOutput) -> None:
         """A forward hook."""
-        ids, logits = (*inputs, *named.values())[0].clone(), output.logits
-        self.batches.append(ids)
-        self.losses.append(cross_entropy(logits.detach()[:, :-1].flatten(0, 1), ids[:, 1:].flatten()).item())
-        if logits.requires_grad:
-            logits.register_hook(lambda each: self.scored.append(each.any(dim=-1).float().mean().item()))
+        ids = (*inputs, *named.values())[0]
+        self.sizes.append(tuple(ids.shape))
+        self.tokens += ids.numel()
+        if self.tokens <= MOST_TOKENS:
+            self.read.append(ids.flatten().clone())
+        self.late.append(_flat(model))
+        if output.logits.requires_grad:
+            output.logits.register_hook(self.back)
+
+    def back(self, gradient: Tensor) -> None:
+        """A hook of the logits."""
+        self.backward += 1
+        self.with_gradient[: gradient.shape[1]] += gradient.any(dim=-1).float().mean(dim=0)
+        self.logits = gradient[:MOST_ROWS].clone()
 
 
-def _added_up(left: Tensor | None, gradients: list[Tensor]) -> bool:
-    """Whether what is left as a gradient points elsewhere than that of the last step, so that earlier ones are part of it."""
-    if left is None or not gradients or not left.any():
-        return False
-    return torch.cosine_similarity(left.flatten(), gradients[-1].flatten(), dim=0).item() < 0.9
-
-
-def _from_everywhere(ids: Int[Tensor, " N"], batches: list[Tensor]) -> bool:
-    """Whether windows come from the first and the last fifth of a text, and are not the same ones at each step.
-
-    A window that occurs several times in the text may come from any of these places.
-    """
-    width = batches[0].shape[1]
-    rows = torch.cat([batch for batch in batches if batch.shape[1] == width])
-    digits = torch.randint(2**40, (width,), generator=torch.Generator().manual_seed(0))
-    of_text, of_rows = (ids.unfold(0, width, 1) * digits).sum(dim=1), (rows * digits).sum(dim=1)
-    places = of_rows[:, None] == of_text  # R N
-    places = places[places.any(dim=1)].byte()
-    if len(places) < len(rows) / 2:
-        return True  # the windows are not pieces of the text, which the losses show
-    earliest, latest = places.argmax(dim=1), len(of_text) - 1 - places.flip(1).argmax(dim=1)
-    spread = earliest.max() > 0.8 * len(of_text) and latest.min() < 0.2 * len(of_text)
-    return bool(spread) and len(of_rows.unique()) > min(2 * len(batches[0]), 600)
-
-
-@torch.no_grad()
-def _by_offset(model: GPT, ids: Int[Tensor, " N"]) -> dict[int, float]:
-    """The mean loss in nats if the target at position t were the token at t + offset, for four offsets."""
-    T = model.config.tokens
-    rows = ids[: len(ids) // T * T].view(-1, T)
-    log_p = model(rows).logits.log_softmax(dim=-1)[:, 1 : T - 2]  # B T-3 V
-    return {
-        offset: -log_p.gather(2, rows[:, 1 + offset : T - 2 + offset, None]).mean().item()
-        for offset in (-1, 0, 1, 2)
-    }
-
-
-@torch.no_grad()
-def _code(model: GPT, case: Mapping, losses: Tensor, seen: list[float], before: Mapping[int, float]) -> int:
-    """0 if the model is below the baseline and everything else is as asked; otherwise a code of `codes.BELOW_UNIGRAM`."""
-    ids, held_out = case["ids"], case["held_out"]
-    loss = -log_probabilities(model, held_out).mean().item()
-    counts = torch.bincount(ids, minlength=case["V"]) + 1.0
-    unigram = -(counts / counts.sum()).log()[held_out].mean().item()
-    by_offset = _by_offset(model, held_out)
-    best = min(by_offset, key=by_offset.get)
-    if best != 1 and by_offset[best] < min(unigram, before[best] - 0.5, 1.0):
-        return {0: 4, -1: 5, 2: 6}[best]
-    if loss > np.log(case["V"]) + 0.3:
-        return 3
-    if loss >= unigram:
-        return 11
-    if len(seen) != case["steps"]:
-        return 8 if len(seen) > case["steps"] else 12
-    if not isinstance(losses, Tensor) or losses.shape != (case["steps"],):
-        return 9
-    late, expected = (torch.as_tensor(each)[-10:].float().mean().item() for each in (losses, seen))
-    return 10 if abs(late - expected) > 0.25 * expected else 0
+def _flat(model: GPT) -> Float[Tensor, " P"]:
+    return nn.utils.parameters_to_vector(model.parameters()).detach().clone()

@@ -234,8 +234,7 @@ def training_cases(draw: Draw) -> Iterator[Case]:
             )
             for lengths in ((300, 800, 1600), (100, 280, 560))
         )
-        held_out = held_out[: int(draw.integers(840, 940))]
-        yield {"ids": ids, "held_out": held_out, "V": V, "window": window, "steps": steps, "seed": int(draw.integers(0, 10**6))}  # fmt: skip
+        yield {"ids": ids, "_held_out": held_out, "V": V, "window": window, "steps": steps, "seed": int(draw.integers(0, 10**6))}  # fmt: skip
 
 
 def chapter(draw: Draw, order: np.ndarray, jumps: np.ndarray, length: int) -> np.ndarray:
@@ -252,7 +251,7 @@ STARTS = "torch.randint(len(ids) - T, (16, 1))"
 
 train = Exercise(
     cases=training_cases,
-    rule=Rule("equal", axes={"training": "codes"}, legend={"training": BELOW_UNIGRAM}),
+    rule=Rule("equal", axes={"training": "codes"}, legend={"training": BELOW_UNIGRAM}, measure="coursekit.project.measuring:measured"),
     mistakes=(
         Mistake("the weights do not change", BELOW_UNIGRAM["last 2"], "        optimiser.step()\n", ""),
         Mistake("wrong sign", BELOW_UNIGRAM["last 3"], "loss.backward()", "(-loss).backward()"),
@@ -263,7 +262,7 @@ train = Exercise(
         Mistake("the last position only", BELOW_UNIGRAM["last 14"], edits={"logits.flatten(0, 1)": "logits[:, -1]", TARGETS: "windows[:, -1]"}),
         Mistake("gradients add up", BELOW_UNIGRAM["last 13"], "        optimiser.zero_grad()\n", ""),
         Mistake("two batches for each step", BELOW_UNIGRAM["last 8"], "        logits = model", "        model(windows[:, :-1])\n        logits = model"),
-        Mistake("the last loss only", BELOW_UNIGRAM["last 9"], "return losses", "return losses[-1]"),
+        Mistake("not one loss for each step", BELOW_UNIGRAM["last 9"], "return losses", "return losses[-1]"),
         Mistake("losses that are not those of the steps", BELOW_UNIGRAM["last 10"], "losses[step] = loss.detach()", "losses[step] = 16 * T * loss.detach()", also=("""
 def train(model, ids, steps):
     T, losses = model.config.tokens, []
@@ -277,6 +276,8 @@ def train(model, ids, steps):
         losses.append(loss.item())
     return torch.tensor(losses).cumsum(0) / torch.arange(1, steps + 1)
 """,)),
+        Mistake("not the cross-entropy of the next tokens", BELOW_UNIGRAM["last 15"], "logits.flatten(0, 1)", "logits.softmax(dim=-1).flatten(0, 1)"),
+        Mistake("positions that never count in the loss", BELOW_UNIGRAM["last 16"], "torch.arange(T + 1)", "torch.arange(T)"),
         Mistake("learning rate too small", BELOW_UNIGRAM["last 11"], "lr=0.005", "lr=0.00001"),
         Mistake("half of the steps", BELOW_UNIGRAM["last 12"], "range(steps)", "range(steps // 2)"),
     ),
@@ -300,13 +301,13 @@ def train(model, ids, steps):
 """,
         "the course's own loss, clipping and a schedule": """
 def train(model, ids, steps):
-    chunks = ids.unfold(0, model.config.tokens, 1)
+    chunks = ids.unfold(0, model.config.tokens + 1, 1)
     optimiser = torch.optim.AdamW(model.parameters(), lr=0.01)
     schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.1, steps)
     losses = []
     for step in range(steps):
         batch = chunks[torch.randperm(len(chunks))[:16]]
-        log_p = model(batch).logits[:, :-1].log_softmax(-1)
+        log_p = model(batch[:, :-1]).logits.log_softmax(-1)
         loss = -log_p.gather(2, batch[:, 1:, None]).mean()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -323,7 +324,11 @@ def train(model, ids, steps):
         "an optimiser for the model's parameters\nat each step:\n    16 random starts, and T + 1 tokens from each\n    logits of all tokens but the last; targets are all but the first\n    mean cross-entropy; gradients set to zero; backward; step",
         "A near miss: if the targets are the tokens that the model reads, the loss falls to nearly 0, and the model has learned to copy.",
     ),
-    survivors={},
+    survivors={
+        "lr=0.01)": "the docstring allows learning rates from 0.003 to 0.01",
+        "(17, 1)": "the docstring leaves the number of windows free",
+        "(15, 1)": "the docstring leaves the number of windows free",
+    },
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ agreement
@@ -617,7 +622,11 @@ def interval(values, passage, draws):
 
 
 def implementation_cases(draw: Draw) -> Iterator[Case]:
-    """In each case, one fault of each kind, drawn from several, and two right implementations of each function."""
+    """In each case, one fault of each kind, drawn from several, and two right implementations of each function.
+
+    The student's code gets them under numbers: their names, which say what is wrong with them, are for the verdict.
+    """
+    cases = []
     for extra in (0, 1, 2):
         chosen = {}
         for about, faults in FAULTS.items():
@@ -629,12 +638,16 @@ def implementation_cases(draw: Draw) -> Iterator[Case]:
             function = about.partition(":")[0]
             for what, source in right.items():
                 chosen[f"{function}: right, {what}"] = source
-        yield {f"{CODE}{name}": packed(source) for name, source in chosen.items()}
+        cases.append(chosen)
+    for chosen in cases:
+        numbers = draw.rng.permutation(len(chosen)).tolist()
+        numbered = {f"{name.partition(':')[0]} {number}": name for name, number in zip(chosen, numbers, strict=True)}
+        yield {f"{CODE}{number}": packed(chosen[name]) for number, name in numbered.items()} | {"_names": numbered}
 
 
 three_tests = Exercise(
     cases=implementation_cases,
-    rule=Rule("equal"),
+    rule=Rule("equal", measure="coursekit.project.codes:named"),
     mistakes=(
         Mistake("no copies in the test of split", "Your passages are all different, so an implementation that ignores copies gives the right answer.", edits={'"the sea the SEA", "IT RAINED"': '"Early.", "Late."', "0, 0, 0, 0, -1, -1, 1": "0, 0, 0, 0, 1, 1, 1", "0, 0, 0, 1, -1, -1, 1": "0, 0, 0, 1, 1, 1, 1"}),
         Mistake("exact copies only", "The copies in your passages are equal to the letter, so an implementation that does not ignore letter case gives the right answer.", '"the sea the SEA", "IT RAINED"', '"The sea, the sea!", "It rained."'),

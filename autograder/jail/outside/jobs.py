@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from autograder.checks import answers
-from autograder.checks.asking import Case
+from autograder.checks.asking import Case, handed_out
 from autograder.checks.recording import cases_to_file
 from autograder.jail.inside.files import FILE
 
@@ -30,8 +30,8 @@ def make_job(
 def pack_inputs(
     cases: Cases, arrays: str = "numpy", files: Mapping[str, bytes] = MappingProxyType({})
 ) -> bytes:
-    """What all jobs have in common that ask the same checks."""
-    inputs, rest = cases_to_file({name: list(inputs) for name, inputs in cases.items()})
+    """What all jobs have in common that ask the same checks. What is for the verdict alone stays outside."""
+    inputs, rest = cases_to_file({name: [handed_out(case) for case in of] for name, of in cases.items()})
     contents = {f"{FILE}{path}": np.frombuffer(content, np.uint8) for path, content in files.items()}
     return answers.pack(inputs | contents, {"cases": rest, "arrays": arrays, "files": list(files)})
 
