@@ -697,6 +697,57 @@ pictures.passes(verified_runs)
 # too. At k = 8, the base that knows steps is above the chance level and far below its tuned version.
 
 # %% [markdown]
+# ## 8 · Further: a judge model as a reward
+#
+# For most answers, there is no verifier. Often another language model judges them (**LLM as a judge**, 14), and its verdict becomes the reward. This reward is a proxy
+# like any other (section 5), so we measure the judge before we optimise its verdict.
+#
+# SmolLM2 reads a question about this course and two passages, A and B, as answers (`data/retrieval`, 11). Its margin is log p(A) − log p(B) after "The better answer is Answer".
+# For each of 58 questions, three annotators agree that one passage answers it and that the other does not. SmolLM2 judges each pair in both orders; we recorded the
+# margins (`python -m experiments rewards_judge`).
+#
+# **Predict:** if the two answers change places, what fraction of the verdicts changes, too?
+
+# %% tags=["demo"]
+predict("rewards.changed_by_order", ...)
+
+# %% tags=["demo"]
+from coursekit import judged_answers
+
+verdicts = judged_answers.Verdicts()
+summaries = {names: verdicts.summary(names) for names in judged_answers.LABELS}
+reveal("rewards.changed_by_order", summaries["A, B"]["changed by the order"][0])
+tables.verdicts(summaries)
+
+# %% [markdown]
+# TEXT1
+
+# %% [markdown]
+# **What would such a reward select?** Each question now has four candidates: the right and the wrong answer, plain and padded with a sentence that is true but says nothing. The
+# reward of a candidate is its mean margin over the two plain answers, in both orders. Your `best_of_n` computes which candidate is kept if all four are equally probable.
+
+# %% tags=["demo"]
+rewards_judged = torch.from_numpy(verdicts.rewards())              # 58 × right, wrong, both padded
+uniform = torch.full((4,), 0.25, dtype=torch.double)
+is_right, is_padded = torch.tensor([[1, 0, 1, 0], [0, 0, 1, 1]], dtype=torch.double)
+kept = {"reward": {}, "right": {}, "padded": {}}
+for n in (1, 2, 4, 8, 16):
+    p = torch.stack([best_of_n(uniform, reward, n) for reward in rewards_judged])
+    kept["reward"][n] = (p * rewards_judged).sum(dim=1).numpy()
+    kept["right"][n], kept["padded"][n] = (p @ is_right).numpy(), (p @ is_padded).numpy()
+pictures.judge_kept(kept)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+covariances = {}
+for name, quality in (("right", is_right), ("padded", is_padded)):
+    covariances[name] = (rewards_judged * (quality - 0.5)).mean(dim=1).numpy()
+    low, high = bootstrap(covariances[name])
+    print(f"covariance of the reward with {name!r}: {covariances[name].mean():+.3f} ({low:+.3f} to {high:+.3f}) nats")
+
+# %% [markdown]
+# TEXT2
+
+# %% [markdown]
 # ## Summary
 #
 # - REINFORCE estimates the gradient of an expected reward from samples. A baseline leaves its expectation unchanged and removes most of its variance.
@@ -724,6 +775,7 @@ pictures.passes(verified_runs)
 # - Williams, R. J. (1992). Simple statistical gradient-following algorithms for connectionist reinforcement learning. *Machine Learning* 8, 229–256.
 # - Yue, Y. et al. (2025). Does reinforcement learning really incentivize reasoning capacity in LLMs beyond the base model? arXiv:2504.13837.
 # - Zelikman, E., Wu, Y., Mu, J. and Goodman, N. D. (2022). STaR: bootstrapping reasoning with reasoning. *NeurIPS* 35. arXiv:2203.14465.
+# - Zheng, L. et al. (2023). Judging LLM-as-a-judge with MT-Bench and Chatbot Arena. *NeurIPS* 36. arXiv:2306.05685.
 
 # %% [markdown]
 # This was the last notebook with new methods. [A project of one's own](../project/project.ipynb) applies the course to a text that you choose. The [start page](../start.ipynb) shows your progress.
