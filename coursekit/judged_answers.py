@@ -26,8 +26,8 @@ PADDING = (
 """Added to an answer, it changes neither what the answer says nor whether it is right."""
 PADDED = "+"
 """Behind the id of a passage: with the padding."""
-LABELS = {"A, B": ("A", "B"), "B, A": ("B", "A"), "1, 2": ("1", "2")}
-"""The names of the answer that is shown first and of the other."""
+LABELS = {"A, B": ("A", "B"), "B, A": ("B", "A")}
+"""The names of the answer that is shown first and of the other; each is a single token."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Can SmolLM2 tell a right answer from a wrong one, and what happens when its verdict is a reward?
 
 SmolLM2-135M-Instruct compares a right and a wrong passage of data/retrieval as answers to a question, in both orders and with
-three ways to name them. With the names A and B, it also compares each of them, padded with an empty sentence, with each plain one
+two ways to name them. With the names A and B, it also compares each of them, padded with an empty sentence, with each plain one
 (notebook 16, *Further: a judge model as a reward*). Writes `data/results/rewards_judge.csv` (about ten minutes).
 """
 
