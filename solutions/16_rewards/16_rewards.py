@@ -720,7 +720,13 @@ reveal("rewards.changed_by_order", summaries["A, B"]["changed by the order"][0])
 tables.verdicts(summaries)
 
 # %% [markdown]
-# TEXT1
+# With the names A and B, three verdicts in four depend on the order, so a single order hardly agrees with the annotators. The **average over both orders** removes this position
+# bias, and κ rises to about 0.5 (95 % interval 0.25 to 0.7). We chose pairs on which the annotators agree; for all questions and passages that the first two
+# annotators judged, their κ is 0.90.
+#
+# The average cannot repair everything. If the first answer is called B and the second A, the judge *always* names A, and even over both orders no
+# agreement can be detected. A bias towards a *name* and a bias towards the *second* answer now add up, whereas they nearly cancelled before. κ describes a judge with
+# its prompt, not the model.
 
 # %% [markdown]
 # **What would such a reward select?** Each question now has four candidates: the right and the wrong answer, plain and padded with a sentence that is true but says nothing. The
@@ -745,7 +751,12 @@ for name, quality in (("right", is_right), ("padded", is_padded)):
     print(f"covariance of the reward with {name!r}: {covariances[name].mean():+.3f} ({low:+.3f} to {high:+.3f}) nats")
 
 # %% [markdown]
-# TEXT2
+# The judge's verdict is a useful reward here: the covariance with *right* is positive, and best of n keeps more right answers as n grows. As in section 5, this covariance
+# under the reference predicts the direction in which the true quality starts to change.
+#
+# The covariance with *padded* is negative, so this reward also selects *short* answers, although padding makes no answer wrong. Large judges often prefer long answers (**length
+# bias** or verbosity bias, Zheng et al. 2023); ours prefers the plain form in six of seven pairs. The sign of a bias cannot be assumed: measure it for your judge,
+# your prompt and your answers before you train on its verdicts.
 
 # %% [markdown]
 # ## Summary
