@@ -134,6 +134,13 @@ def test_steps_are_learned_and_direct_answers_are_not(measured):
     assert accuracy["at once"].mean() > 1 / 12 and accuracy["at once"].max() < 0.25
 
 
+def test_longer_training_on_direct_answers_changes_little(measured):
+    forms, longer = measured["forms"], measured["longer"]
+    before = forms[forms["form"] == "at once"].groupby("seed")["accuracy"].mean()
+    assert len(longer) == 3 and longer.index.tolist() == before.index.tolist()
+    assert not above_zero(longer - before) and above_zero(0.2 - longer)
+
+
 def by_seed(measured, share: float, stage: str):
     runs = measured["verified_runs"]
     runs = runs[(runs["share"] == share) & (runs["stage"] == stage)].sort_values("seed").reset_index()
@@ -175,7 +182,7 @@ def test_one_order_decides_most_verdicts_and_the_average_agrees_with_annotators(
     low, high = found["changed by the order"][1:]
     assert low > 0.5 and low < 0.75 < high  # "three verdicts in four"
     assert 0 < found["κ, one order"][0] < 0.3 and found["κ, one order"][2] < found["κ, both orders"][0]
-    assert found["κ, both orders"] == pytest.approx((0.5, 0.25, 0.7), abs=0.05)  # as the prose has it
+    assert found["κ, both orders"] == pytest.approx((0.5, 0.24, 0.69), abs=0.02)  # as the prose has it
 
 
 def test_with_the_names_exchanged_the_judge_names_a_and_agrees_with_nobody(measured):
