@@ -175,3 +175,33 @@ def passes(table: pd.DataFrame) -> None:
     ax.minorticks_off()
     ax.legend(fontsize=8, loc="lower right")
     show(figure, alt=f"pass@k before and after reinforcement learning, with 95 % intervals over three seeds. {'; '.join(said)}. The dotted line is the chance level, 1 − (11/12) to the power k.")  # fmt: skip
+
+
+def judge_kept(kept: Mapping[str, Mapping[int, Float[np.ndarray, " questions"]]]) -> None:
+    """Best of n with a judge as the reward: the reward, and how many of the answers kept are right and padded, with intervals over questions."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.2))
+    said = []
+    for name, by_n in kept.items():
+        is_reward = name == "reward"
+        colour, marker = {"reward": (GREY, "^"), "right": (BLUE, "o")}.get(name, (ORANGE, "D"))
+        scale, unit = (1, "nats") if is_reward else (100, "%")
+        means = scale * np.array([values.mean() for values in by_n.values()])
+        ends = scale * np.array([bootstrap(values) for values in by_n.values()])
+        ax = left if is_reward else right
+        ax.errorbar(
+            list(by_n), means, np.abs(ends.T - means), color=colour, marker=marker, capsize=3, label=name
+        )
+        values = ", ".join(
+            f"{mean:{'.2f' if is_reward else '.0f'}} {unit} for n = {n}"
+            for n, mean in zip(by_n, means, strict=True)
+        )
+        said.append(f"{name}: {values}")
+    for ax in (left, right):
+        ax.set(xscale="log", xlabel="number of answers n")
+        ax.set_xticks(list(kept["reward"]), list(kept["reward"]))
+        ax.minorticks_off()
+    left.set_ylabel("the judge's reward (nats)")
+    right.axhline(50, color=GREY, linestyle=":", lw=1)
+    right.set(ylabel="answers kept (%)", ylim=(0, 103))
+    right.legend(fontsize=9, loc="lower right")
+    show(figure, alt=f"Best of n with the judge's reward, with 95 % intervals over questions. {'; '.join(said)}. The dotted line marks 50 %, as without a judge.")  # fmt: skip

@@ -1,9 +1,12 @@
 """What notebook 16 shows of recorded runs."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 from IPython.display import Markdown, display
 
 from coursekit.intervals import mean_and_half
+from coursekit.judged_answers import Interval
 from coursekit.pictures.tables import markdown_table
 
 MEASURES = {
@@ -35,3 +38,20 @@ def _percent(runs: pd.Series) -> str:
         return "–"
     mean, half = mean_and_half(runs)
     return f"{mean:.0%} ± {half:.0%}"
+
+
+def verdicts(summaries: Mapping[str, Mapping[str, Interval]]) -> None:
+    """Position bias of a judge and its agreement with annotators, for each pair of names of the two answers."""
+    head = ["names of the answers", *next(iter(summaries.values()))]
+    rows = [
+        [names, *(_value(*found, as_number="κ" in measure) for measure, found in summary.items())]
+        for names, summary in summaries.items()
+    ]
+    display(Markdown(f"{markdown_table(head, rows)}\n\n(With 95 % intervals over questions.)"))
+
+
+def _value(value: float, low: float, high: float, as_number: bool) -> str:
+    """A value with its interval, as a number or in percent."""
+    if as_number:
+        return f"{value:.2f} ({low:.2f} to {high:.2f})".replace("-", "−")
+    return f"{value:.0%} ({low:.0%} to {high:.0%})"

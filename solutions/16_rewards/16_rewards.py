@@ -563,7 +563,7 @@ check("rewards.majority_vote", lambda case: majority_vote(case["answers"]))
 predict("rewards.majority_adds", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import bootstrap
+from coursekit.intervals import bootstrap, mean_and_half
 
 print("This takes about fifteen seconds.")
 drawn = np.random.default_rng(16).permutation([(a, b) for a in range(1, 10) for b in range(1, 10)])[:24].tolist()
@@ -657,12 +657,17 @@ predict("rewards.at_once", ...)
 forms = read_table("results/rewards_forms.csv")
 at_once = forms[forms["form"] == "at once"]
 reveal("rewards.at_once", at_once["accuracy"].mean())
+longer = read_table("results/rewards_at_once.csv").groupby("seed")["accuracy"].mean()
+mean, half = mean_and_half(longer)
+print(f"at once, trained for 3,200 steps: {mean:.3f} ± {half:.3f} (95 % interval over seeds)")
 pictures.by_buses(forms)
 
 # %% [markdown]
-# Step by step, the model is correct for every number of buses. At once, it is only slightly better than chance, even for a single bus, although it was trained for twice as long. A step is a
-# single look-up in the map, and every step on the way is a training target. A direct answer has one target for the whole route. Whether two layers cannot compute
-# long routes at once, or only need more training, is not decided by this experiment.
+# Step by step, the model is correct for every number of buses. At once, it is only slightly better than chance, although it was trained for twice as long. With four times as many
+# steps again, no gain can be detected. A step is a single look-up in the map, and every step on the way is a training target. A direct answer has one target for the whole route.
+#
+# For a single bus, both forms are the same answer, so two layers can compute it. The model that is trained on direct answers fails even here: without the steps, training does
+# not find the look-up. Whether two layers could compute a long route at once is not decided by this experiment.
 
 # %% [markdown]
 # **Does reinforcement learning find the steps?** We take a base model that has seen both kinds of answers: one in five was written step by step, the others at once. GRPO
@@ -697,6 +702,68 @@ pictures.passes(verified_runs)
 # At k = 8, the base model that has seen steps is above chance level, but far below its tuned version.
 
 # %% [markdown]
+# ## 8 · Further: a judge model as a reward
+#
+# For most answers, there is no verifier. Often another language model judges them (**LLM as a judge**, 14), and its verdict becomes the reward. This reward is a proxy
+# like any other (section 5), so we measure the judge before we optimise its verdict.
+#
+# SmolLM2 reads a question about this course and two passages, A and B, as answers (`data/retrieval`, 11). Its margin is log p(A) − log p(B) after "The better answer is Answer".
+# For each of 58 questions, three annotators agree that one passage answers it and that the other does not. SmolLM2 judges each pair in both orders; we recorded the
+# margins (`python -m experiments rewards_judge`).
+#
+# **Predict:** if the two answers change places, what fraction of the verdicts changes, too?
+
+# %% tags=["demo"]
+predict("rewards.changed_by_order", ...)
+
+# %% tags=["demo"]
+from coursekit import judged_answers
+
+verdicts = judged_answers.Verdicts()
+summaries = {names: verdicts.summary(names) for names in judged_answers.LABELS}
+reveal("rewards.changed_by_order", summaries["A, B"]["changed by the order"][0])
+tables.verdicts(summaries)
+
+# %% [markdown]
+# With the names A and B, three verdicts in four depend on the order, so a single order hardly agrees with the annotators. The **average over both orders** removes this position
+# bias, and κ rises to about 0.5 (95 % interval 0.24 to 0.69). We chose pairs on which the annotators agree; for all questions and passages that the first two
+# annotators judged, their κ is 0.90.
+#
+# The average cannot repair everything. If the first answer is called B and the second A, the judge *always* names A, and even over both orders no
+# agreement can be detected. A bias towards a *name* and a bias towards the *second* answer now add up, whereas they nearly cancelled before. κ describes a judge with
+# its prompt, not the model.
+
+# %% [markdown]
+# **What would such a reward select?** Each question now has four candidates: the right and the wrong answer, plain and padded with a sentence that is true but says nothing. The
+# reward of a candidate is its mean margin over the two plain answers, in both orders. Your `best_of_n` computes which candidate is kept if all four are equally probable.
+
+# %% tags=["demo"]
+rewards_judged = torch.from_numpy(verdicts.rewards())              # 58 × right, wrong, both padded
+uniform = torch.full((4,), 0.25, dtype=torch.double)
+is_right, is_padded = torch.tensor([[1, 0, 1, 0], [0, 0, 1, 1]], dtype=torch.double)
+kept = {"reward": {}, "right": {}, "padded": {}}
+for n in (1, 2, 4, 8, 16):
+    p = torch.stack([best_of_n(uniform, reward, n) for reward in rewards_judged])
+    kept["reward"][n] = (p * rewards_judged).sum(dim=1).numpy()
+    kept["right"][n], kept["padded"][n] = (p @ is_right).numpy(), (p @ is_padded).numpy()
+pictures.judge_kept(kept)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+covariances = {}
+for name, quality in (("right", is_right), ("padded", is_padded)):
+    covariances[name] = (rewards_judged * (quality - 0.5)).mean(dim=1).numpy()
+    low, high = bootstrap(covariances[name])
+    print(f"covariance of the reward with {name!r}: {covariances[name].mean():+.3f} ({low:+.3f} to {high:+.3f}) nats")
+
+# %% [markdown]
+# The judge's verdict is a useful reward here: the covariance with *right* is positive, and best of n keeps more right answers as n grows. As in section 5, this covariance
+# under the reference predicts the direction in which the true quality starts to change.
+#
+# The covariance with *padded* is negative, so this reward also selects *short* answers, although padding makes no answer wrong. Large judges often prefer long answers (**length
+# bias** or verbosity bias, Zheng et al. 2023); ours prefers the plain form in six of seven pairs. The sign of a bias cannot be assumed: measure it for your judge,
+# your prompt and your answers before you train on its verdicts.
+
+# %% [markdown]
 # ## Summary
 #
 # - REINFORCE estimates the gradient of an expected reward from samples. A baseline leaves its expectation unchanged and removes most of its variance.
@@ -724,6 +791,7 @@ pictures.passes(verified_runs)
 # - Williams, R. J. (1992). Simple statistical gradient-following algorithms for connectionist reinforcement learning. *Machine Learning* 8, 229–256.
 # - Yue, Y. et al. (2025). Does reinforcement learning really incentivize reasoning capacity in LLMs beyond the base model? arXiv:2504.13837.
 # - Zelikman, E., Wu, Y., Mu, J. and Goodman, N. D. (2022). STaR: bootstrapping reasoning with reasoning. *NeurIPS* 35. arXiv:2203.14465.
+# - Zheng, L. et al. (2023). Judging LLM-as-a-judge with MT-Bench and Chatbot Arena. *NeurIPS* 36. arXiv:2306.05685.
 
 # %% [markdown]
 # This was the last notebook with new methods. [A project of one's own](../project/project.ipynb) applies the course to a text that you choose. The [start page](../start.ipynb) shows your progress.

@@ -134,6 +134,13 @@ def test_steps_are_learned_and_direct_answers_are_not(measured):
     assert accuracy["at once"].mean() > 1 / 12 and accuracy["at once"].max() < 0.25
 
 
+def test_longer_training_on_direct_answers_changes_little(measured):
+    forms, longer = measured["forms"], measured["longer"]
+    before = forms[forms["form"] == "at once"].groupby("seed")["accuracy"].mean()
+    assert len(longer) == 3 and longer.index.tolist() == before.index.tolist()
+    assert not above_zero(longer - before) and above_zero(0.2 - longer)
+
+
 def by_seed(measured, share: float, stage: str):
     runs = measured["verified_runs"]
     runs = runs[(runs["share"] == share) & (runs["stage"] == stage)].sort_values("seed").reset_index()
@@ -167,6 +174,45 @@ def test_pass_at_64_says_little_and_pass_at_8_does(measured):
 
     assert (base["pass@64"] == 1).all() and chance(64) == pytest.approx(0.996, abs=0.0005)
     assert above_zero(base["pass@8"] - chance(8)) and above_zero(tuned["pass@8"] - base["pass@8"] - 0.2)
+
+
+def test_one_order_decides_most_verdicts_and_the_average_agrees_with_annotators(measured):
+    found = measured["summaries"]["A, B"]
+    assert len(measured["verdicts"].asked) == 58
+    low, high = found["changed by the order"][1:]
+    assert low > 0.5 and low < 0.75 < high  # "three verdicts in four"
+    assert 0 < found["κ, one order"][0] < 0.3 and found["κ, one order"][2] < found["κ, both orders"][0]
+    assert found["κ, both orders"] == pytest.approx((0.5, 0.24, 0.69), abs=0.02)  # as the prose has it
+
+
+def test_with_the_names_exchanged_the_judge_names_a_and_agrees_with_nobody(measured):
+    found = measured["summaries"]["B, A"]
+    assert found["first chosen"] == (0, 0, 0) and found["changed by the order"] == (1, 1, 1)
+    assert found["κ, both orders"][1] < 0 < found["κ, both orders"][2]
+
+
+def test_the_two_biases_add_up_with_one_naming_and_nearly_cancel_with_the_other(measured):
+    verdicts = measured["verdicts"]
+    first = {
+        names: (verdicts.margins("right", "wrong", names) + verdicts.margins("wrong", "right", names)) / 2
+        for names in measured["summaries"]
+    }
+    second_place, name_a = -(first["A, B"] + first["B, A"]) / 2, (first["A, B"] - first["B, A"]) / 2
+    assert bootstrap(second_place)[0] > 0.3 and bootstrap(name_a)[0] > 0.3
+    assert bootstrap(np.abs(first["B, A"]) - 4 * np.abs(first["A, B"]))[0] > 0
+
+
+def test_the_reward_selects_right_and_short_answers(measured):
+    covariances, kept = measured["covariances"], measured["kept"]
+    assert bootstrap(covariances["right"])[0] > 0 and bootstrap(covariances["padded"])[1] < 0
+    for name, sign in (("right", 1), ("padded", -1)):
+        assert (kept[name][1] == 0.5).all()
+        means = [values.mean() for values in kept[name].values()]
+        assert (sign * np.diff(means) > 0).all()
+        assert bootstrap(sign * (kept[name][16] - 0.5))[0] > 0
+    plain = ~measured["verdicts"].padding_preferred()
+    assert plain.mean() == pytest.approx(6 / 7, abs=0.02)
+    assert bootstrap(plain.mean(axis=1))[0] > 0.7
 
 
 LOSS = {
