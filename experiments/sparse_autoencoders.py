@@ -5,6 +5,9 @@ instead, are trained on the vectors of the small BERT after its last layer (note
 feature: precision, recall and F1 of the best latent, the number of latents that are parts of a feature, and absorption; also the share of variance left
 unexplained, active latents per token and dead latents. The baselines are principal components, random directions, a
 linear probe and a detector that is always active. Writes `data/results/sparse_autoencoders.csv` (about two minutes).
+
+For the autoencoders with 256 latents and k = 8 it also measures how many latents recur with another seed: all latents that are ever
+active, and those that detect each kind of true feature best. Writes `data/results/sparse_autoencoders_recurring.csv` (one minute).
 """
 
 from functools import cache
@@ -12,10 +15,11 @@ from functools import cache
 import pandas as pd
 import torch
 
-from coursekit import features
+from coursekit import features, latents
 from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
+SEEDS = range(3)
 SETTINGS = [
     {"method": "top-k", "width": 64, "k": 8, "l1": 0.0},
     {"method": "top-k", "width": 256, "k": 8, "l1": 0.0},
@@ -64,10 +68,24 @@ def _measure(method: str, width: int, k: int, l1: float, seed: int) -> pd.DataFr
     return found.join(more.reindex(columns=ONLY_LATENTS)).reset_index()
 
 
+def _recurring(seed: int) -> pd.DataFrame:
+    names, (train, test) = names_of("15_circuits"), _tokens()
+    made = {each: features.new_dictionary(train.x, 256, 8, each) for each in SEEDS}
+    for each, dictionary in made.items():
+        features.train(dictionary, train.x, names["encode"], names["sparse_loss"], seed=each)
+    pair = tuple(features.codes_of(made[seed], tokens.x, names["encode"]) for tokens in (train, test))
+    cosines = torch.stack([latents.nearest_cosines(made[seed], made[each]) for each in SEEDS if each != seed])
+    best = features.detected(*pair, train, test, names["detection"])
+    chosen = {kind: list(rows.direction) for kind, rows in best.groupby("kind", sort=False)}
+    chosen = {"all latents": (pair[1] > 0).any(dim=0).nonzero().flatten().tolist(), **chosen}
+    return pd.DataFrame([{"latents": kind, **latents.recurrence(cosines[:, some])} for kind, some in chosen.items()])  # fmt: skip
+
+
 def _steps(options: Options) -> Steps:
     torch.set_num_threads(options.threads)
     runs = [*ALONE, *({**setting, "seed": seed} for setting in SETTINGS for seed in options.seeds)]
     yield Step("sparse_autoencoders", runs, _measure)
+    yield Step("sparse_autoencoders_recurring", [{"seed": seed} for seed in options.seeds], _recurring)
 
 
-EXPERIMENT = Experiment(_steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=SEEDS)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from coursekit.intervals import bootstrap, mean_and_half
+from coursekit.pictures.latents import f1_by_word
 from coursekit.small.recorded import recorded_senses
 from tests.notebooks.answers import right_cells
 
@@ -254,6 +255,28 @@ def test_features_split_and_are_absorbed_with_more_latents(measured):
     assert measured["of_live"]["dead"] < 0.02  # "hardly any latent is dead"
 
 
+# ------------------------------------------------------------------------------------------ latents of SmolLM2
+
+
+def test_few_latents_recur_but_those_of_topics_do(measured):
+    exact = measured["of_exact"].groupby("latents").recurring.mean()
+    assert exact["all latents"] == pytest.approx(0.26, abs=0.015)  # "about a quarter"
+    assert exact["topic"] == pytest.approx(0.9, abs=0.02)  # "nine in ten"
+    of_seeds = measured["of_seeds"]
+    assert len(of_seeds) == 3 and (of_seeds.tokens == 180_618).all()
+    assert of_seeds["unexplained, novels"].to_numpy() == pytest.approx(0.25, abs=0.005)
+    assert (of_seeds.recurring > 0.28).all() and (of_seeds.recurring < 1 / 3).all()  # "fewer than a third"
+
+
+def test_the_latents_of_cell_and_bank_do_worse_on_sentences_that_did_not_choose_them(measured):
+    choosing, testing = measured["where_chosen"], measured["best_of_senses"].set_index("name").f1
+    assert choosing.f1.mean() > testing.mean() + 0.05
+    assert testing["sense cell#prison"] < measured["of_baselines"]["always active"][2]
+    for side, sentences in ((measured["choosing"], 13), (measured["testing"], 9)):
+        assert (side.truth.sum(dim=0) == sentences).all()
+    assert measured["of_smollm2"].k == 16 and len(measured["of_smollm2"].bias) == 800
+
+
 # ------------------------------------------------------------------------------------------ steering
 
 
@@ -272,3 +295,21 @@ def test_a_difference_of_means_steers_a_little_and_too_much_of_it_harms(measured
         for column in ("towards", "away"):
             assert change(vector, 2.0, column)[1] > 0
         assert 0.055 < change(vector, 2.0, "impossible")[0] < 0.095  # "6 to 9 points"
+
+
+def test_latents_detect_senses_better_than_always_active_worse_than_a_probe_and_no_better_than_chance(
+    measured,
+):
+    recorded = measured["of_senses"]
+    assert recorded.query("method == 'linear probe'").name.nunique() == 93
+    ours = f1_by_word(recorded, "sparse autoencoder")
+    assert len(ours) == 44
+    for method, mean, interval in (
+        ("always active", 0.09, (0.06, 0.13)),  # "0.09 higher (95 % interval 0.06 to 0.13)"
+        ("linear probe", -0.07, (-0.10, -0.05)),  # "0.07 lower"
+    ):
+        difference = (ours - f1_by_word(recorded, method)).to_numpy()
+        assert difference.mean() == pytest.approx(mean, abs=0.005), method
+        assert bootstrap(difference) == pytest.approx(interval, abs=0.006), method
+    low, high = bootstrap((ours - f1_by_word(recorded, "random directions")).to_numpy())
+    assert low < 0 < high  # "cannot be distinguished"
