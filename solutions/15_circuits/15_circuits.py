@@ -1136,7 +1136,7 @@ pictures_of_latents.senses_detected(where_chosen, best_of_senses, of_baselines)
 # Paulo and Belrose (2025) report about as many for a far larger model. An autoencoder is one description of the vectors among several, not *the* list of the
 # model's features.
 #
-# The second table shows the latent that best detects each sense, chosen on 13 sentences of each sense and tested on 9 others. All senses were read at the word
+# The last table shows the latent that best detects each sense, chosen on 13 sentences of each sense and tested on 9 others. All senses were read at the word
 # itself, so sentences whose cues all come later are left out. On the sentences that chose the latents, their F1 is higher on average than on the others. Only
 # the latter is an honest estimate. The latent for the *prison* sense does worse than a detector that is always active.
 
