@@ -177,6 +177,15 @@ def numbered(names: Iterable[str]) -> list[str]:
     return different
 
 
+def _described(rule: Rule) -> dict[str, Any]:
+    """What a rule says, for a file. Keys are older than `measure`, and most have none."""
+    described = asdict(rule)
+    if not rule.measure:
+        del described["measure"]
+    # As pairs, because JSON sorts names, and these stand in the order of the answer's parts.
+    return {**described, "axes": list(rule.axes.items())}
+
+
 def to_bytes(keys: Iterable[ExerciseKey]) -> bytes:
     """The content of a key file; the same keys give the same bytes."""
     keys = list(keys)
@@ -190,8 +199,7 @@ def to_bytes(keys: Iterable[ExerciseKey]) -> bytes:
     exercises: list[dict[str, Any]] = [
         {
             "name": key.name,
-            # As pairs, because JSON sorts names, and these stand in the order of the answer's parts.
-            "rule": {**asdict(key.rule), "axes": list(key.rule.axes.items())},
+            "rule": _described(key.rule),
             "hints": key.hints,
             "uses": key.uses,
             "arguments": key.arguments,

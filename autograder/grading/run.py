@@ -142,7 +142,7 @@ def make_engine(
         )
         pool.warm_up()
     else:
-        tell("Nothing to run: nothing has changed since it was graded.")
+        tell("Nothing to run: nothing has changed since the last grading.")
     from autograder.grading.engine import Engine  # start-up: servers start meanwhile
 
     engine = Engine(assignment, store, options.isolation, pool, options.fresh)
