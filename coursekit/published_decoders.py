@@ -120,7 +120,7 @@ def table_of(published: dict[str, Published]) -> pd.DataFrame:
 def shares_of_ideas(census: pd.DataFrame) -> pd.DataFrame:
     """The share of the decoders of each period that have an idea; the head of a column states how many decoders there are."""
     period = pd.cut(
-        census["year"], [0, 2022, 2023, 2024, 2030], labels=["until 2022", "2023", "2024", "since 2025"]
+        census["year"], [0, 2022, 2023, 2024, 2030], labels=["up to 2022", "2023", "2024", "since 2025"]
     )
     shares = census.groupby(period, observed=True)[IDEAS].mean().T
     counts = period.value_counts()

@@ -178,7 +178,7 @@ def padding(found: ByLength, shuffles: int = 20) -> None:
         "sorted by length": (positions(lengths, found.batches), ""),
     }
     table = {
-        name: {"positions": f"{count:,.0f}", "of them padding": f"{1 - tokens / count:.0%}", "range": spread}
+        name: {"positions": f"{count:,.0f}", "padding": f"{1 - tokens / count:.0%}", "range": spread}
         for name, (count, spread) in rows.items()
     }
     display(pd.DataFrame(table).T)

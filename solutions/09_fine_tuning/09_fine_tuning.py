@@ -23,7 +23,7 @@
 #
 # - add a head to an encoder, freeze parts of the model, and count the trainable parameters;
 # - set up an optimiser as BERT's authors did: parameter groups, weight decay, warm-up, clipping;
-# - compare four strategies for accuracy, forgetting, time and size, with confidence intervals;
+# - compare four strategies by their accuracy, forgetting, time and trainable parameters, with confidence intervals;
 # - recognise a learning rate that is too large, and use the class `Trainer` from transformers.
 
 # %%
@@ -232,15 +232,15 @@ for strategy, names in (("frozen features", ["bert"]), ("last layer", below), ("
 pictures.strategies(learning, 4, "BERT-Base")
 
 # %% [markdown]
-# To save space, the picture shows only four layers. We treat the pooler as part of the last layer. At the end of gradual unfreezing all parameters are trainable, as they are from the start in full fine-tuning. The names of these strategies vary between authors, so
+# To save space, the figure shows only four layers. We treat the pooler as part of the last layer. At the end of gradual unfreezing all parameters are trainable, as they are from the start in full fine-tuning. The names of these strategies vary between authors, so
 # always state which parts you trained. (Training the head first is meant to prevent a random head from distorting the encoder: Kumar et al. 2022.)
 
 # %% [markdown]
 # ## 4 · Two tasks with a known upper bound
 #
 # Our generated language provides as many labels as we like, and for two tasks we can compute the best possible accuracy. In the *topic* task, the model predicts what a sentence is about. The small BERT was pre-trained to predict whether
-# two sentences share a topic, so this task is **near** pre-training. In the *swap* task, the model predicts whether two adjacent words have been exchanged. Pre-training never required this, so the task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline, a bag of words, ignores word order. But where
-# people from two topics meet, only the order determines the topic, and a swap does not change the bag.
+# two sentences share a topic, so this task is **near** pre-training. In the *swap* task, the model predicts whether two adjacent words have been exchanged. Pre-training never required this, so the task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline, a bag of words, ignores word order. But where people
+# from two topics meet, only the order determines the topic, and a swap does not change the bag.
 
 # %% tags=["demo", "record"]
 from coursekit.sentence_tasks import (
@@ -443,7 +443,7 @@ check("fine_tuning.train_step", lambda case: several_steps(case, train_step))
 # The bug of `Trainer` has a page of its own, with a short example and a test that would have caught it: [A mean of means](../../docs/bugs/09_mean_of_means.md).
 
 # %% [markdown]
-# **The same in three lines.** Batches usually come from a `DataLoader`. This object reshuffles the examples in each epoch, and its `collate_fn` combines them into batches. Our function also removes
+# **The same in three lines.** Batches usually come from a `DataLoader`. This object reshuffles the examples in each epoch, and its `collate_fn` combines them into batches. Our `collate` also removes
 # the padding beyond the longest sequence.
 
 # %% tags=["demo"]
@@ -533,7 +533,7 @@ def fine_tune(
 # %% [markdown]
 # ## 9 · Catastrophic forgetting
 #
-# The small BERT still has its old head for masked language modelling. We evaluate this head on the same thousand held-out sentences before and after fine-tuning. The increase in its loss, in nats, is the cost of fine-tuning.
+# The small BERT still has its old head for masked language modelling. We evaluate this head on the same thousand held-out sentences before and after fine-tuning. The increase in its loss, in nats per masked word, measures how much the model has forgotten.
 # Losing what was learned before is called **catastrophic forgetting**. (The old head's own weights are not trained, but its input vectors change and, in full fine-tuning, so does the embedding matrix that the head shares with the encoder.)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -599,7 +599,7 @@ tables.live_run(course)
 
 # %% [markdown]
 # The run shows three effects. First, the training loss falls to almost 0 while the validation loss rises again, because the model memorises the training sentences. This is called **overfitting**. Second, the
-# validation accuracy nevertheless does not deteriorate. Third, most of the forgetting happens early, while the learning rate is high. The second extension of this notebook stops such a run in time.
+# validation accuracy nevertheless does not deteriorate. Third, most of the forgetting happens early, while the learning rate is high. The second extension of this notebook shows how to stop such a run in time.
 
 # %% tags=["demo"]
 _, too_fast = live(3e-2, 128, 32)
@@ -671,7 +671,7 @@ verdicts = judge_advice(difference, least, most)
 tables.advice(verdicts, difference, most)
 
 # %% [markdown]
-# > **Checking the literature.** The rule depends on the number of labels and on the nearness of the task. In our experiment, *nearness* matters more. On *topic*, no strategy is more than a point ahead of the head alone, whether labels are few or many. On *swap*, the head alone stays near chance level with few labels and falls far behind the other strategies with many labels. The *number of labels* matters within *topic*. With few labels, full fine-tuning is clearly worse than the head alone; with many labels, it only
+# > **Checking the literature.** The rule depends on the number of labels and on the nearness of the task. In our experiment, *nearness* matters more. On *topic*, no strategy is more than a point ahead of the head alone, whether labels are few or many. On *swap*, the head alone stays near chance level with few labels and falls far behind the other strategies with many labels. The *number of labels* matters on *topic*. With few labels, full fine-tuning is clearly worse than the head alone; with many labels, it only
 # > adds forgetting. For three of the six rules, the difference is within the noise. Two tasks and one model cannot refute a rule; they show how to test it.
 
 # %% [markdown]
@@ -729,7 +729,7 @@ tables.layer_rates(layer_rates)
 
 # %% [markdown]
 # Lower rates for lower layers reduce forgetting. With a decay of ¼ and a rate of 3e-3 for the head, the accuracy equals that of the best single rate, 1e-3, on both tasks, as far as three seeds can show. Yet the model forgets less than a tenth as much. A single low rate of 3e-4
-# also causes little forgetting, though still more than the decaying rates. A rate that ruins the model when all layers use it does no harm when only the head uses it. (We tested a model of two layers for 200 steps; deeper models have more rates to choose.)
+# also causes little forgetting, though still more than the rates that decrease towards the lower layers. A rate that ruins the model when all layers use it does no harm when only the head uses it. (We tested a model of two layers for 200 steps; deeper models have more rates to choose.)
 
 # %% [markdown]
 # ## 13 · Real reviews
@@ -841,7 +841,7 @@ tables.similar_vectors(vectors, alike)
 # ### Choose on validation data
 #
 # Above, we compared the learning rates on the *test* reviews. With a few rates this does little harm, but the more settings are tried, the more the best of them owes to chance. Every choice (the learning rate, the number of epochs, the layer, the rank of
-# LoRA in 14) therefore belongs to a **validation set**. The test set is used once, for the model that was chosen.
+# LoRA in 14) should therefore be made on a **validation set**. The test set is used once, for the model that was chosen.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-choose_and_report", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def choose_and_report(
@@ -869,7 +869,7 @@ def choose_and_report(
 check("fine_tuning.choose_and_report", lambda case: choose_and_report(**case))
 
 # %% [markdown]
-# How much can a wrong choice claim? Suppose that we try 20 settings and that none of them works: all 20 models guess. There are 320 validation reviews and 320 test reviews.
+# How much does choosing on test data inflate the reported accuracy? Suppose that we try 20 settings and that none of them works: all 20 models guess. There are 320 validation reviews and 320 test reviews.
 #
 # **Predict:** what accuracy do we report on average if we choose the best of the 20 on the test reviews themselves?
 
@@ -885,7 +885,7 @@ reveal("fine_tuning.best_of_twenty", claimed["chosen on test reviews"])
 tables.reported_accuracies(reported)
 
 # %% [markdown]
-# Chosen on validation reviews, the best of 20 guessing models is reported at chance level on average, as it should be. Chosen on the test reviews, it seems to be about five points better. This is as much as many differences that papers report.
+# Chosen on validation reviews, the best of 20 guessing models is reported at chance level on average, as it should be. Chosen on the test reviews, it seems to be about five points better. Many differences reported in papers are no larger.
 
 # %% [markdown]
 # **Question 2 · Two kinds of noise.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; therefore we fine-tune everything." Each number comes from one seed. Which two kinds of noise affect these numbers, and how large is each here?
@@ -1039,8 +1039,8 @@ tables.lost_points(points_lost)
 # head that predicts words, by contrast, is sensitive to every change.
 
 # %% [markdown]
-# At three times that rate, the accuracy on *swap* is no better (section 12), and the accuracy on word senses falls as well. The model fine-tuned on *swap* now misses an additional fifth of the questions with the cue on the right and more than a third of those with two clauses. The model fine-tuned on *topic* still answers nearly as many sense questions as before, although it forgets
-# over five nats per masked word. How much is forgotten depends on the measure, the task and the learning rate.
+# At three times that rate, the accuracy on *swap* is no better (section 12), and the accuracy on word senses falls as well. The model fine-tuned on *swap* now misses an additional fifth of the questions with the cue on the right and more than a third of those with two clauses. The model fine-tuned on *topic* still answers nearly as many sense questions as before, although its loss
+# on masked words rises by more than five nats. How much is forgotten depends on the measure, the task and the learning rate.
 
 # %% [markdown]
 # ## Extensions
@@ -1082,7 +1082,7 @@ class EarlyStopping:
     step receives the validation loss of each epoch in turn (epochs are counted from 0). An
     epoch is an improvement if its loss is below the best so far by more than min_delta; best
     and best_epoch are then set to the loss and the number of this epoch. The first epoch
-    always counts as an improvement. step returns True as soon as none of the last patience
+    always counts as an improvement. step returns True as soon as none of the last `patience`
     epochs was an improvement.
     """
 
@@ -1116,7 +1116,7 @@ tables.early_stopping(course, stopped, best_epoch)
 # %% [markdown]
 # The third extension saves computation. Every sequence is padded to the longest sequence of its batch, so batches that mix short and long sequences consist largely of padding. A model that is only *applied* to texts may read them in any order. We therefore sort the texts by length, divide the sorted list into batches, and return the outputs to the original order.
 #
-# Take four sequences with 9, 3, 8 and 2 tokens, and batches of two. In the given order, the batches have 2 · 9 + 2 · 8 = 34 positions. Sorted by length, the batches are [3, 1] and [2, 0], with 2 · 3 + 2 · 9 = 24 positions for 22 tokens. The outputs then arrive in the order 3, 1, 2, 0. Sequence 0 is at place 3 of this list, so `back` begins with 3.
+# Take four sequences with 9, 3, 8 and 2 tokens, and batches of two. In the given order, the batches have 2 · 9 + 2 · 8 = 34 positions. Sorted by length, the batches are [3, 1] and [2, 0], with 2 · 3 + 2 · 9 = 24 positions for 22 tokens. The outputs then arrive in the order 3, 1, 2, 0. Sequence 0 is at position 3 of this list (counting from 0), so `back` begins with 3.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-length_sorted", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def length_sorted(
@@ -1127,8 +1127,8 @@ def length_sorted(
     batches  the row numbers of the sequences, `size` in each batch, the shortest sequences
              first. Only the last batch may be smaller. Sequences of the same length may be in
              any order.
-    back     the place of each sequence in the list of all batches: if outputs are in the order
-             of the batches, outputs[back] are in the original order.
+    back     the position of each sequence in the concatenated batches: if outputs are in the
+             order of the batches, outputs[back] are in the original order.
     """
     ### BEGIN SOLUTION
     order = lengths.argsort()

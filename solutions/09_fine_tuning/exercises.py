@@ -311,7 +311,7 @@ def count_parameters(model):
 """,
     },
     hints=(
-        "What does an optimiser receive from a model? Which of these does it change?",
+        "Which tensors of a model does an optimiser receive, and which of them does it change?",
         "Input: a module. Output: two integers, the second never larger than the first. weight.numel() is the number of "
         "entries of a tensor.",
         "for each parameter of the model (each once):\n    add its number of entries to the first sum\n    and, if it requires a "
@@ -421,12 +421,12 @@ def freeze(model, names):
         ),
         Mistake(
             "substring match",
-            "You freeze every parameter whose name contains the given name anywhere. For example, layers.1 also freezes layers.10, and the norm at the top also freezes the norm of every layer. Match from the beginning of the name.",
+            "You freeze every parameter whose name contains the given name anywhere. For example, layers.1 also freezes layers.10, and norm, the part at the top, also freezes the norm of every layer. Match from the beginning of the name.",
             FROZEN, "any(part in name for part in names)",
         ),
         Mistake(
             "match in the middle of a name",
-            "You distinguish layers.1 from layers.10, but with the norm at the top you also freeze the norm of every layer. "
+            "You distinguish layers.1 from layers.10, but where norm, the part at the top, is named, you also freeze the norm of every layer. "
             "Match from the beginning of the name.",
             FROZEN, 'any(f".{part}." in f".{name}." for part in names)',
         ),
@@ -510,12 +510,12 @@ parameter_groups = Exercise(
             BELOW, 'L + 1 if part == "embeddings" else 1 + int(number) if part == "layers" else 0',
         ),
         Mistake(
-            "layers one step too fast",
+            "layer rates one step too high",
             "The learning rates of your layers and embeddings are one step too high. The last layer should already use lr · decay.",
             BELOW, 'L if part == "embeddings" else L - 1 - int(number) if part == "layers" else 0',
         ),
         Mistake(
-            "head slowed down",
+            "head with a reduced rate",
             "In your groups, the parts above the layers use a lower learning rate. They should use lr itself.",
             BELOW, 'L + 2 if part == "embeddings" else L + 1 - int(number) if part == "layers" else 1',
         ),
@@ -1222,7 +1222,7 @@ def train_step(model, optimiser, schedule, parts, max_norm):
         "training mode\nset old gradients to zero\ncount the examples of all micro-batches\nfor each micro-batch: its "
         "contribution to the loss, backward\nclip\noptimiser step, then schedule step\nreturn the sum of the contributions as a "
         "number",
-        "A near miss: the sum of the micro-batches' means, divided by their number. This result is correct only if all micro-batches have the same size.",
+        "A near miss: the mean of the micro-batches' means. It is correct only if all micro-batches have the same size.",
     ),
 )
 
@@ -1276,7 +1276,7 @@ choose_and_report = Exercise(
     rule=Rule(tolerance=1e-5, axes={"0": "", "1": ""}),
     mistakes=(
         Mistake(
-            "model chosen on the test",
+            "model chosen on the test set",
             "You choose the model that is best on the test examples. Its test accuracy is then too high, because it was chosen for being high. Choose on the validation examples.",
             RIGHT, ON_TEST,
         ),
@@ -1763,7 +1763,7 @@ length_sorted = Exercise(
         Mistake(
             "order returned instead of its inverse",
             "Your second result is the order of the batches itself. outputs[back] should undo this order: at each row number, "
-            "back contains the place of this sequence in the list of all batches.",
+            "back contains the position of this sequence in the concatenated batches.",
             BACK, "order",
         ),
         Mistake(
@@ -1875,13 +1875,13 @@ def length_sorted(lengths, size):
 """,
     },
     hints=(
-        "Which sequences should share a batch so that little padding is needed? If outputs arrive in the order 3, 1, 2, 0, at which place is "
+        "Which sequences should share a batch so that little padding is needed? If outputs arrive in the order 3, 1, 2, 0, at which position is "
         "the output of sequence 0?",
         "lengths is (n,). The order by length is a list of n row numbers; each batch is a part of it with `size` row numbers. back is "
-        "(n,): one place for each sequence.",
+        "(n,): one position for each sequence.",
         "Compute order = argsort of the lengths, and divide it into parts of `size`. The inverse of an order is the argsort of this "
         "order.",
         "Almost right: outputs[order]. This applies the order a second time instead of undoing it. You need the inverse, which "
-        "contains the place of each row number in order.",
+        "contains the position of each row number in order.",
     ),
 )

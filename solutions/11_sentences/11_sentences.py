@@ -323,8 +323,7 @@ def classification_objective(
 
     [u; v; |u − v|] concatenates three vectors into 3D features per pair; the vectors are not
     normalised. The classifier has no bias. The result must also be correct for logits in the
-    hundreds.
-    Autograd must be able to differentiate the result.
+    hundreds. Autograd must be able to differentiate it.
     """
     ### BEGIN SOLUTION
     features = torch.cat([u, v, (u - v).abs()], dim=1)
@@ -496,8 +495,8 @@ pictures.controls(graded.found, graded.held)
 tables.gains({f"ranking loss minus {control}": values for control, values in gains.items()})
 
 # %% [markdown]
-# Training with the ranking loss clearly improves the agreement with the annotators. Does it gain more than subtracting the mean vector would have gained? To
-# find out, compare the first two printed lines; if an interval contains 0, the 64 hypotheses are too few to decide. The training loss approaches 0, whereas the
+# Training with the ranking loss clearly improves the agreement with the annotators. Is this gain larger than the gain from subtracting the mean
+# vector? To find out, compare the first two printed lines; if an interval contains 0, the 64 hypotheses are too few to decide. The training loss approaches 0, whereas the
 # correlation on the validation pairs stops rising. The encoder therefore soon overfits the 192 pairs.
 #
 # The grades are related to the *labels*, because an entailed sentence has nearly the same meaning as its premise, whereas a neutral one often does not. Does
@@ -644,7 +643,7 @@ class UntrainedCut(CutMiniLM):
 # %% [markdown]
 # So far, the **hard negatives** have been contradictions that people wrote and labelled. **Mining** needs no labels: `mine` selects the wrong premise that the
 # encoder itself considers most similar to the hypothesis. This selection is repeated during training (Karpukhin et al. 2020; Xiong et al. 2021). First,
-# however, we train the three layers of MiniLM without hard negatives. Training lasts for 16 batches, and the token embeddings are frozen.
+# however, we train the three layers of MiniLM without hard negatives. We train for 16 batches and keep the token embeddings frozen.
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
@@ -1068,8 +1067,8 @@ for kind, rows in {"name": ~describes, "describe": describes}.items():
 # %% [markdown]
 # When a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly all relevant passages. When a question describes the term, both
 # methods miss at least half of them, and 31 questions are too few to tell whether MiniLM finds more than TF-IDF. The mean of GloVe's vectors is worse for both
-# kinds of question. A search that does well on questions by someone who has read the text may fail for people who do not know the term yet. Yet it is these
-# people who need the search.
+# kinds of question. A search that works well for someone who has read the text may fail for people who do not yet know the term. These
+# are the very people who need the search.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-answer_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def answer_prompt(question: str, passages: list[str], most: int) -> str:
@@ -1200,7 +1199,7 @@ tables.answers(recorded)
 
 # %% [markdown]
 # The baselines put these results into perspective. An empty answer is fully supported but useless, so support alone is not a suitable goal. Moreover, the first
-# retrieved passage, copied as a whole, contains far more of the right answer than SmolLM2's reply based on three passages, although it uses many more words.
+# retrieved passage, copied as a whole, contains far more of the right answer than SmolLM2's reply based on three passages, but it also uses many more words.
 # With a decoder of this size, the search does most of the work.
 
 # %% [markdown]

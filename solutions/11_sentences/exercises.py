@@ -678,8 +678,8 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "all queries counted together",
-            "You divide all found texts by all relevant ones, so a query with many relevant texts counts most. Compute a "
-            "recall per query and average over the queries.",
+            "You divide the number of all found texts by the number of all relevant ones, so a query with many relevant texts "
+            "counts most. Compute the recall of each query, then average over the queries.",
             SHARES, "found.sum() / total.sum()",
         ),
         Mistake(
@@ -1343,7 +1343,7 @@ def supported(answer, passage):
         ),
         Mistake(
             "function words counted",
-            "You count all words. *The* and *is* occur in nearly every passage and are no evidence.",
+            "You count all words. *The* and *is* occur in nearly every passage and provide no evidence.",
             edits={CLAIMED: 'set(re.findall(r"[a-z]+|\\d[\\d.,]*\\d|\\d", answer.lower()))', "set(content_words(passage))": 'set(re.findall(r"[a-z]+|\\d[\\d.,]*\\d|\\d", passage.lower()))'},
             also=("""
 def supported(answer, passage):

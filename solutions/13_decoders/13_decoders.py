@@ -11,7 +11,7 @@
 #
 # The GPT from notebook 07 has the layers of GPT-2 (2019). Most decoders published since 2023 differ from it in four parts: the positions, the norm, the keys
 # and values of attention, and the feed-forward layer. Moreover, their tokens consist of bytes, as in GPT-2; ours were words. You will
-# write all five parts, combine them into a decoder, load SmolLM2's 135 million parameters, and predict what other decoders cost.
+# write all five parts, combine them into a decoder, load SmolLM2's 135 million parameters, and predict the cost of other decoders.
 #
 # **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: nine exercises and one written question. Four *Further* sections (learning
 # merges, a bug to fix, experts, scaling laws) and an extension take about 40 minutes more.
@@ -763,7 +763,7 @@ def costs(
     cache       how many numbers the caches of all layers store for a text of `tokens` tokens.
     FLOPs       for computing the logits of the last of `tokens` tokens; the keys and values of
                 the tokens before it are in the cache. Count two for each weight of each matrix
-                with which a vector is multiplied (looking up a token's vector costs nothing).
+                by which a vector is multiplied (looking up a token's vector costs nothing).
                 In attention, count the dot products with the keys and the weighted sum of the
                 values: in each query head, two for each coordinate of each key and of each
                 value to which the token attends, including its own. Do not count anything
@@ -791,8 +791,8 @@ check("decoders.costs", lambda case: torch.tensor([
 # Llama 3 8B has 32 layers of width 4,096, 32 query heads, 8 heads of keys and values, an inner width of 14,336 and a vocabulary of 128,256 tokens; its table for
 # the logits is not tied. Weights and cache take two bytes per number.
 #
-# **Predict:** a GPU has 24 GB of memory (24 · 10⁹ bytes). After the weights have been loaded, how many texts of 8,192 tokens fit into the rest? Call your
-# function as you need it.
+# **Predict:** a GPU has 24 GB of memory (24 · 10⁹ bytes). After the weights have been loaded, for how many texts of 8,192 tokens can the remaining memory
+# hold the cache? Use your function to work it out.
 
 # %% tags=["demo"]
 predict("decoders.texts_in_memory", ...)
@@ -811,7 +811,7 @@ counted_flops = decoder_costs.flops_of_next_token(own, before=127)
 decoder_tables.print_costs(cost_rows, counted_flops)
 
 # %% [markdown]
-# The predicted numbers of parameters are exact for all five models: except for their settings, they are the same model. After a short text, a token costs about
+# The predicted numbers of parameters are exact for all five models, which have the same architecture and differ only in their settings. After a short text, a token costs about
 # two FLOPs per parameter that is used in a product, because nearly all the work is done by the matrices. Attention adds a term that grows with the text. For
 # SmolLM2, which is narrow and has many layers, this term is the larger part after 8,192 tokens; for the models with 7 or 8 billion parameters, it is still the
 # smaller part.
@@ -835,7 +835,7 @@ display(decoders_table)
 # from LLaMA's 2,048 tokens to 202,752, and the training text from 1 to 36 trillion tokens.
 #
 # However, we selected the models in the table ourselves. A **census** avoids this: it contains all text decoders that have a class of their own in one version
-# of the transformers library. Their default configurations were built on the meta device, without weights, and their ideas were recognised by the names of
+# of the transformers library. We built their default configurations on the meta device, without weights, and recognised the ideas that they use by the names of
 # their parts (`python -m experiments decoders_census`). The year is that of the copyright notice in the code. Change the condition, and query the census:
 
 # %% tags=["demo"]
@@ -849,15 +849,15 @@ shares = published_decoders.shares_of_ideas(census)
 display(shares.map("{:.0%}".format))
 
 # %% [markdown]
-# Of the decoders until 2022, fewer than a third had rotary positions, and RMSNorm was rare. Since 2025, nearly all have both, and about half have experts. **QK-norm**
+# Of the decoders up to 2022, fewer than a third had rotary positions, and RMSNorm was rare. Since 2025, nearly all have both, and about half have experts. **QK-norm**
 # normalises queries and keys, which keeps the scores from growing without limit (Henry et al. 2020). With a **sliding window**, a token attends, in some layers,
 # only to the last few thousand tokens. **MLA** compresses the keys and values into one short vector per token (DeepSeek-AI 2024). The memory of linear layers,
-# such as linear attention or state-space models (Gu and Dao 2023), does not grow with the text. Names recognise an idea only approximately.
+# such as linear attention or state-space models (Gu and Dao 2023), does not grow with the text. Recognising ideas by these names is only approximate.
 
 # %% [markdown]
 # Your function `costs` describes one kind of decoder.
 #
-# **Predict:** for what fraction of the decoders in the census is its number of parameters within 1 % of that of the model that was built?
+# **Predict:** for what fraction of the decoders in the census does it predict the number of parameters to within 1 %?
 
 # %% tags=["demo"]
 predict("decoders.within_one_percent", ...)
@@ -869,11 +869,11 @@ decoder_tables.print_ratios(ratio, has_experts, of=len(census))
 
 # %% [markdown]
 # For a decoder with experts, the function predicts far too few parameters, because it counts one feed-forward network per layer. The other decoders mostly
-# differ from yours by less: by biases, by the width of a head or by a feed-forward layer without a gate. Reading a configuration therefore means asking which
-# of these ideas it uses before you use a formula.
+# differ from yours in smaller ways: in biases, in the width of a head or in a feed-forward layer without a gate. Before you apply a formula to a configuration,
+# ask which of these ideas it uses.
 
 # %% [markdown]
-# In the table, the cache per token assumes that each number takes 16 bits and that every layer stores all tokens. However, a layer with a sliding window needs
+# For the cache per token in the table, we assume that each number takes 16 bits and that every layer stores all tokens. However, a layer with a sliding window needs
 # to store only the latest tokens. Such a window is used in every layer of Mistral 7B, in every other layer of gpt-oss, and in five out of six layers of Gemma
 # 3.
 #
@@ -943,7 +943,7 @@ def loaded_as_they_are(weight, heads):                     # the weight of `quer
     return weight
 
 # %% [markdown]
-# Reorder the rows of the matrix so that your `rotary` gives the same scores as Meta's code gives with the original rows.
+# Reorder the rows of the matrix so that your `rotary` gives the same scores as Meta's code does with the original rows.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-mended_rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_rows(weight: Float[Tensor, "Hd D"], heads: int) -> Float[Tensor, "Hd D"]:
@@ -1031,7 +1031,7 @@ check("decoders.route", lambda case: route(case["scores"], case["k"]), gradients
 # %% tags=["demo"]
 from coursekit.experts import train_experts
 
-torch.set_num_threads(1)                       # more threads make matrices this small slower
+torch.set_num_threads(1)               # for matrices this small, more threads are slower
 print("This takes about ten seconds.")
 experts_trained = {
     balance: [train_experts(route, balance, seed) for seed in range(5)]
@@ -1041,7 +1041,7 @@ pictures.experts(experts_trained, alike=1 / 8)
 
 # %% [markdown]
 # For each of the five seeds, the load-balancing loss distributes the choices more evenly. However, five seeds do not show that this loss also reduces the
-# error. In this problem, all groups are equally large, so nothing forces a router to neglect an expert. In natural language, some topics are far more frequent
+# error. In this problem, all groups are equally large, so a router has no reason to neglect an expert. In natural language, some topics are far more frequent
 # than others.
 
 # %% [markdown]
@@ -1228,7 +1228,7 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # %% [markdown]
 # Published models use several formats. **int8** and int4 store whole numbers with one scale for each row or block, as here. **NF4** has 16 levels that are spaced like the
 # quantiles of a normal distribution, because weights are distributed almost normally (Dettmers et al. 2023). **FP8** and MXFP4 store small floating-point
-# numbers; in MXFP4, blocks of 32 share one scale (Rouhani et al. 2023), and gpt-oss was published in it (OpenAI 2025).
+# numbers; in MXFP4, blocks of 32 share one scale (Rouhani et al. 2023). The weights of gpt-oss were published in MXFP4 (OpenAI 2025).
 
 # %% [markdown]
 # Quantisation is not the only way to save memory. **bfloat16** stores each number in 16 bits: it keeps the exponent of a 32-bit float, and therefore its range, but only 8 bits of precision (Kalamkar et al. 2019). Many models are trained and published in this format.
@@ -1242,7 +1242,7 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # - If three query heads share one head of keys and values, the cache is a third as large.
 # - In SwiGLU, a gate determines how much of another projection passes through.
 # - A configuration determines parameters, cache and FLOPs. A short text costs about two FLOPs per weight and token; the cost of attention grows with the text.
-# - With SmolLM2’s weights, your Decoder gives the same logits as transformers and generates the same text.
+# - With SmolLM2's weights, your Decoder gives the same logits as transformers and generates the same text.
 
 # %% [markdown]
 # ## References

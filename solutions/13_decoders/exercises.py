@@ -625,7 +625,7 @@ grouped_attention = Exercise(
         ),
         Mistake(
             "scores of 0 for later tokens",
-            "Your later tokens still have a weight: a score of 0 has the weight exp(0) = 1 before normalisation. Set it to −∞.",
+            "Later tokens still have a weight: a score of 0 has the weight exp(0) = 1 before normalisation. Set their scores to −∞.",
             "later, -torch.inf", "later, 0.0",
         ),
         Mistake(
@@ -805,7 +805,7 @@ class Cache:
         ),
         Mistake(
             "calls counted instead of tokens",
-            "`tokens` counts the calls of `extend`. If a call brings several tokens, each of them counts.",
+            "`tokens` counts the calls of `extend`. If a call adds several tokens, each of them counts.",
             code="""
 class Cache:
     def __init__(self):
@@ -879,7 +879,7 @@ class Cache:
         ),
         Mistake(
             "detached from its inputs",
-            "Your values are right, but a model that uses this cache cannot be trained: no gradient comes back to the keys and values. Return "
+            "Your values are correct, but a model that uses this cache cannot be trained, because no gradient reaches the keys and values. Return "
             "them as they are, without `detach` or `no_grad`.",
             "return k, v", "return k.detach(), v.detach()",
         ),
@@ -933,7 +933,7 @@ class Cache:
     hints=(
         "What should `extend` return for the third token of a text, and what if no text was started?",
         "New k and v: (B, K, T, d). With t tokens in the cache, the result is (B, K, t + T, d), twice.",
-        "reset: remember whether to store, forget what is stored\ntokens: 0 if nothing is stored, else the size of axis 2\nextend: put "
+        "reset: remember whether to store, discard what is stored\ntokens: 0 if nothing is stored, else the size of axis 2\nextend: put "
         "the stored keys and values before the new ones; store both if requested; return both",
         "A near miss: storing only the new keys and values. The third call then lacks those of the first.",
     ),
@@ -1034,12 +1034,12 @@ attention = Exercise(
     mistakes=(
         Mistake(
             "positions restart at every call",
-            "Your answer is correct for texts processed at once. For texts in pieces, each of your calls starts at position 0 again: with t tokens in the cache, the first new token has position t.",
+            "Your answer is correct for texts processed at once. For texts processed in pieces, each of your calls starts at position 0 again: with t tokens in the cache, the first new token has position t.",
             "positions = torch.arange(before, before + x.shape[1])", "positions = torch.arange(x.shape[1])",
         ),
         Mistake(
             "positions counted after the cache was extended",
-            "Your answer is correct for texts processed at once. For texts in pieces, the positions of your queries are too large, because you count the tokens in the cache after the "
+            "Your answer is correct for texts processed at once. For texts processed in pieces, the positions of your queries are too large, because you count the tokens in the cache after the "
             "new ones were added. Count them before.",
             code="""
 class GroupedAttention(torch.nn.Module):
@@ -1072,7 +1072,7 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "keys stored before they were rotated",
-            "Your answer is correct for texts processed at once. For texts in pieces, the keys in your cache are not rotated. Rotate the new keys before you extend the cache.",
+            "Your answer is correct for texts processed at once. For texts processed in pieces, the keys in your cache are not rotated. Rotate the new keys before you extend the cache.",
             edits={
                 BOTH: "q, new = rotary(q, positions, self.base), rotary(k, positions, self.base)",
                 EXTENDED: "k, v = self.cache.extend(k, v)\n        k = torch.cat([k[:, :, :before], new], dim=2)",
@@ -1114,7 +1114,7 @@ class GroupedAttention(torch.nn.Module):
         ),
         Mistake(
             "cache not used",
-            "Your answer is correct for texts processed at once. For texts in pieces, each of your calls sees only its own tokens: use the keys and "
+            "Your answer is correct for texts processed at once. For texts processed in pieces, each of your calls sees only its own tokens: use the keys and "
             "values that `cache.extend` returns.",
             EXTENDED, "self.cache.extend(k, v)",
         ),
@@ -1488,12 +1488,12 @@ decoder = Exercise(
         ),
         Mistake(
             "reset not passed on to the layers",
-            "For texts in pieces, none of your layers uses its cache: call the reset method of each layer's attention.",
+            "For texts processed in pieces, none of your layers uses its cache: call the reset method of each layer's attention.",
             TOLD, "pass",
         ),
         Mistake(
             "reset passed on only to the first layer",
-            "For texts in pieces, only your first layer uses its cache. The attention of each layer has its own cache.",
+            "For texts processed in pieces, only your first layer uses its cache. The attention of each layer has its own cache.",
             f"for layer in self.layers:\n            {TOLD}", "self.layers[0].attention.reset(cached)",
         ),
         Mistake(
@@ -1823,7 +1823,7 @@ costs = Exercise(
             "(matrices + 2 * dim) + dim +", "(matrices + 2 * dim) +",
         ),
         Mistake(
-            "one norm in each layer", "Your layers have one norm. They have two: before attention and before the feed-forward layer.",
+            "one norm in each layer", "Each of your layers has one norm. It should have two: before attention and before the feed-forward layer.",
             "(matrices + 2 * dim)", "(matrices + dim)",
         ),
         Mistake(

@@ -1098,9 +1098,10 @@ for name, values in in_word_after_1.items():
 # %% [markdown]
 # ## Further: latents of a model of English
 #
-# The true features of English are unknown. We therefore measure what can be measured without them: whether a latent recurs with another seed, and whether it
-# detects labels of our own in sentences that did not choose it. The generated language shows what to expect: only about a quarter of the latents of section 6
-# recur (a direction with a cosine of at least 0.8 in the autoencoder of another seed), but nine in ten of those that best detect a topic.
+# The true features of English are unknown. Without them, we can measure whether a latent recurs with another seed, and whether it detects our own labels in new
+# sentences. A latent recurs if another seed's autoencoder has a
+# direction with a cosine of at least 0.8. In the generated language, only about a quarter of the latents of section 6 recur, but nine in ten of those that best
+# detect a topic.
 #
 # For SmolLM2, the training was recorded: three seeds, 800 latents, k = 16, the stream after layer 15 at 180,618 tokens of novels and of the course's own
 # English. First tokens, which serve as attention sinks (08), were left out.
@@ -1135,7 +1136,8 @@ pictures_of_latents.senses_detected(where_chosen, best_of_senses, of_baselines)
 # The three autoencoders reconstruct the vectors equally well and leave about a quarter of the variance unexplained for new authors. Nevertheless, fewer than a third of their latents recur.
 # Paulo and Belrose (2025) report about as many for a far larger model. An autoencoder is one description of the vectors among several, not *the* list of the
 # model's features.
-#
+
+# %% [markdown]
 # The last table shows the latent that best detects each sense, chosen on 13 sentences of each sense and tested on 9 others. All senses were read at the word
 # itself, so sentences whose cues all come later are left out. On the sentences that chose the latents, their F1 is higher on average than on the others. Only
 # the latter is an honest estimate. The latent for the *prison* sense does worse than a detector that is always active.

@@ -665,7 +665,8 @@ pictures.by_buses(forms)
 # %% [markdown]
 # Step by step, the model is correct for every number of buses. At once, it is only slightly better than chance, although it was trained for twice as long. With four times as many
 # steps again, no gain can be detected. A step is a single look-up in the map, and every step on the way is a training target. A direct answer has one target for the whole route.
-#
+
+# %% [markdown]
 # For a single bus, both forms are the same answer, so two layers can compute it. The model that is trained on direct answers fails even here: without the steps, training does
 # not find the look-up. Whether two layers could compute a long route at once is not decided by this experiment.
 
@@ -706,7 +707,8 @@ pictures.passes(verified_runs)
 #
 # For most answers, there is no verifier. Often another language model judges them (**LLM as a judge**, 14), and its verdict becomes the reward. This reward is a proxy
 # like any other (section 5), so we measure the judge before we optimise its verdict.
-#
+
+# %% [markdown]
 # SmolLM2 reads a question about this course and two passages, A and B, as answers (`data/retrieval`, 11). Its margin is log p(A) − log p(B) after "The better answer is Answer".
 # For each of 58 questions, three annotators agree that one passage answers it and that the other does not. SmolLM2 judges each pair in both orders; we recorded the
 # margins (`python -m experiments rewards_judge`).
@@ -728,7 +730,8 @@ tables.verdicts(summaries)
 # With the names A and B, three verdicts in four depend on the order, so a single order hardly agrees with the annotators. The **average over both orders** removes this position
 # bias, and κ rises to about 0.5 (95 % interval 0.24 to 0.69). We chose pairs on which the annotators agree; for all questions and passages that the first two
 # annotators judged, their κ is 0.90.
-#
+
+# %% [markdown]
 # The average cannot repair everything. If the first answer is called B and the second A, the judge *always* names A, and even over both orders no
 # agreement can be detected. A bias towards a *name* and a bias towards the *second* answer now add up, whereas they nearly cancelled before. κ describes a judge with
 # its prompt, not the model.
@@ -738,7 +741,7 @@ tables.verdicts(summaries)
 # reward of a candidate is its mean margin over the two plain answers, in both orders. Your `best_of_n` computes which candidate is kept if all four are equally probable.
 
 # %% tags=["demo"]
-rewards_judged = torch.from_numpy(verdicts.rewards())              # 58 × right, wrong, both padded
+rewards_judged = torch.from_numpy(verdicts.rewards())  # 58 × right, wrong, both padded
 uniform = torch.full((4,), 0.25, dtype=torch.double)
 is_right, is_padded = torch.tensor([[1, 0, 1, 0], [0, 0, 1, 1]], dtype=torch.double)
 kept = {"reward": {}, "right": {}, "padded": {}}

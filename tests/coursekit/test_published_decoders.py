@@ -65,7 +65,7 @@ def test_a_census_is_summed_up_by_period_and_by_what_a_formula_predicts():
         **{idea: [False, True, False, False] for idea in IDEAS},
     })  # fmt: skip
     shares = shares_of_ideas(census)
-    assert shares.columns.tolist() == ["until 2022 (1)", "since 2025 (3)"]
+    assert shares.columns.tolist() == ["up to 2022 (1)", "since 2025 (3)"]
     assert shares.loc["GQA"].tolist() == pytest.approx([0, 1 / 3])
     ratio, experts = predicted_over_built(lambda vocabulary, *rest, tokens: (10 * vocabulary, 0, 0), census)
     assert ratio.to_dict() == {"old": 1, "new": 2, "newer": 2.5} and experts.to_dict()["new"]
