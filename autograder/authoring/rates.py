@@ -321,8 +321,8 @@ def _credit_rates(
     for number in draws:
         for what, lazy in lazy_answers(drawn[number], given[number], given[0]):
             if len(lazy) == len(drawn[number]):
-                answers = _measured(lazy, drawn[number], exercise.rule)
-                nothing.setdefault(what, []).append(not earned(answers, number))
+                compared = _measured(lazy, drawn[number], exercise.rule)
+                nothing.setdefault(what, []).append(not earned(compared, number))
     return rates + [
         Rate(exercise.name, what, "credit", len(held), sum(held)) for what, held in nothing.items()
     ]
