@@ -25,7 +25,7 @@ PADDING = (
 )
 """Added to an answer, it changes neither what the answer says nor whether it is right."""
 PADDED = "+"
-"""Behind the id of a passage: with the padding."""
+"""After the id of a passage: its padded form."""
 LABELS = {"A, B": ("A", "B"), "B, A": ("B", "A")}
 """The names of the answer that is shown first and of the other; each is a single token."""
 
@@ -147,24 +147,15 @@ class Verdicts:
         ]
         return np.column_stack(columns)
 
-    def words(self) -> Float[np.ndarray, "questions 4"]:
-        """The number of words of each of CANDIDATES."""
-        texts = texts_of_answers()
-        return np.array([[len(texts[_of(one, kind)].split()) for kind in CANDIDATES] for one in self.asked])
-
 
 def _of(one: Asked, kind: Kind) -> str:
     """The id of an answer."""
     return (one.right if kind.startswith("right") else one.wrong) + PADDED * kind.endswith("padded")
 
 
-def kappa(verdicts: Bool[np.ndarray, " n"], labels: Bool[np.ndarray, " n"]) -> float:
-    """Cohen's κ: agreement above chance, as a fraction of the largest possible agreement above chance."""
-    chance = verdicts.mean() * labels.mean() + (1 - verdicts.mean()) * (1 - labels.mean())
-    return float(((verdicts == labels).mean() - chance) / (1 - chance))
-
-
 def agreement(first_chosen: Bool[np.ndarray, "questions 2"]) -> float:
-    """κ of the judge and the annotators, who prefer the first answer of the first column and the second of the other."""
-    labels = np.tile([True, False], (len(first_chosen), 1))
-    return kappa(first_chosen.flatten(), labels.flatten())
+    """Cohen's κ of the judge and the annotators, who prefer the first answer in the first column and the second in the other.
+
+    The annotators prefer the first answer in half of the cases, so the agreement expected by chance is 1/2 for every judge.
+    """
+    return float(2 * (first_chosen == [True, False]).mean() - 1)

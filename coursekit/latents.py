@@ -13,17 +13,24 @@ from jaxtyping import Float
 from torch import Tensor
 
 from coursekit.datasets import read_questions, read_table
-from coursekit.features import Dictionary, Tokens, principal_directions, random_directions
+from coursekit.features import (
+    Detection,
+    Dictionary,
+    Tokens,
+    detected,
+    principal_directions,
+    random_directions,
+)
 from coursekit.models.loading import Loaded
 from coursekit.stored import models_folder, read, write
 
 LAYER = 15
 """The stream is read after this one of SmolLM2's 30 layers."""
 MASSIVE = 1_000.0
-"""A vector of at least this length is not a vector of a word: the first token's, and now and then another one, serve attention as a sink (notebook 08)."""
+"""Longer vectors do not describe a word: those of the first token, and occasionally of another one, serve as attention sinks (notebook 08)."""
 BATCH = 16
 FILE = "smollm2_latents.safetensors"
-REMEDY = "Fetch data/models again, or train it anew: python -m experiments sparse_autoencoder_smollm2 --corpus FOLDER"
+REMEDY = "Fetch data/models again, or train it again: python -m experiments sparse_autoencoder_smollm2 --corpus FOLDER"
 
 
 def texts_of_the_course() -> tuple[list[str], list[str]]:
@@ -53,32 +60,10 @@ def stream_after(decoder: Loaded, texts: Sequence[str], layer: int = LAYER, long
     for start in range(0, len(order), BATCH):
         some = order[start : start + BATCH]
         ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(given[n]) for n in some], batch_first=True)
-        for n, x in zip(
-            some, _until(decoder, ids, layer), strict=True
-        ):  # padding comes after the text: a decoder does not see it
+        states = decoder.model(ids, output_hidden_states=True).hidden_states[layer]
+        for n, x in zip(some, states, strict=True):  # padding comes after the text: a decoder does not see it
             found[n] = x[: len(given[n])].clone()
     return found
-
-
-def _until(decoder: Loaded, ids: Tensor, layer: int) -> Float[Tensor, "B T D"]:
-    """Run the layers up to one of them; the others are not computed."""
-    held: list[Tensor] = []
-
-    class Reached(Exception):
-        pass
-
-    def stop(_module, _inputs, output):
-        held.append(output[0] if isinstance(output, tuple) else output)
-        raise Reached
-
-    hook = decoder.model.layers[layer - 1].register_forward_hook(stop)
-    try:
-        decoder.model(ids)
-    except Reached:
-        return held[0]
-    finally:
-        hook.remove()
-    raise ValueError(f"The decoder has no layer {layer}.")
 
 
 def running_vectors(streams: Iterable[Float[Tensor, "T D"]]) -> Float[Tensor, "n D"]:
@@ -189,11 +174,29 @@ def baseline(
     elif method == "always active":
         return torch.ones(len(train.x), 1), torch.ones(len(test.x), 1)
     else:
-        return probe_scores(train, test)
+        return logistic_scores(train, test)
     return (train.x - centre) @ directions, (test.x - centre) @ directions
 
 
-def probe_scores(train: Tokens, test: Tokens) -> tuple[Float[Tensor, "m C"], Float[Tensor, "n C"]]:
+def f1_of_baselines(
+    train: Tokens, test: Tokens, width: int, detection: Detection, draws: int = 10
+) -> dict[str, Float[np.ndarray, " C"]]:
+    """F1 of three of BASELINES for each sense, chosen and tested as latents are; of random directions the mean over so many draws."""
+
+    def f1(method: str, draw: int = 0) -> Float[np.ndarray, " C"]:
+        activations = baseline(method, train.x, train, test, width, draw)
+        return detected(*activations, train, test, detection).f1.to_numpy()
+
+    return {
+        "linear probe": f1("linear probe"),
+        f"{width} random directions ({draws} draws)": np.mean(
+            [f1("random directions", draw) for draw in range(draws)], axis=0
+        ),
+        "always active": f1("always active"),
+    }
+
+
+def logistic_scores(train: Tokens, test: Tokens) -> tuple[Float[Tensor, "m C"], Float[Tensor, "n C"]]:
     """The scores of a logistic regression for each sense, fitted to the training sentences of its word; positive where it says yes."""
     from sklearn.linear_model import LogisticRegression
 

@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 
 from autograder.checks.answer_key import ExerciseKey
-from autograder.checks.asking import Answer
+from autograder.checks.asking import Answer, handed_out
 from autograder.checks.comparing import compare, label
 from autograder.checks.describing import described
 from autograder.checks.judging import Verdict
@@ -94,7 +94,7 @@ class Card:
     def _where(self) -> list[str]:
         """Which inputs came out wrong, and how to look at the first of them."""
         at = self.verdict.case if self.verdict.case in self.failing else self.failing[0]
-        inputs = described(self.key.cases[at])
+        inputs = described(handed_out(self.key.cases[at]))
         if not inputs:
             return []
         numbers = [str(at + 1) for at in self.failing]

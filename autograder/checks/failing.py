@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.checks.arrays import ADAPTERS, Arrays
-from autograder.checks.asking import Answer, argument
+from autograder.checks.asking import Answer, argument, handed_out
 from autograder.checks.card import Card
 
 
@@ -44,7 +44,9 @@ def first_failing(card: Card) -> FailingCase | None:
     if at not in card.failing:
         return None
     adapter = ADAPTERS[card.key.rule.arrays]
-    inputs = {name: argument(value, adapter) for name, value in sorted(card.key.cases[at].items())}
+    inputs = {
+        name: argument(value, adapter) for name, value in sorted(handed_out(card.key.cases[at]).items())
+    }
     yours, expected = (_as_returned(answer, adapter) for answer in (card.answers[at], card.key.expected[at]))
     return FailingCase(card.key.name, at + 1, inputs, yours, expected)
 

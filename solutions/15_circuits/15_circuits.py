@@ -1107,7 +1107,7 @@ for name, values in in_word_after_1.items():
 # English. First tokens, which serve as attention sinks (08), were left out.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes about ten seconds.")
+print("This takes ten to twenty seconds.")
 from coursekit import latents
 from coursekit.pictures import latents as pictures_of_latents
 
@@ -1120,16 +1120,7 @@ choosing, testing = latents.senses_of(decoder, ["cell", "bank"])
 code_pair = tuple(features.codes_of(of_smollm2, side.x, encode) for side in (choosing, testing))
 best_of_senses = features.detected(*code_pair, choosing, testing, detection)
 where_chosen = features.detected(code_pair[0], code_pair[0], choosing, choosing, detection)
-def f1_of(method: str, draw: int = 0) -> np.ndarray:
-    """F1 of a baseline for each sense, chosen and tested as the latents are."""
-    activations = latents.baseline(method, choosing.x, choosing, testing, len(of_smollm2.bias), draw)
-    return features.detected(*activations, choosing, testing, detection).f1.to_numpy()
-
-of_baselines = {
-    "linear probe": f1_of("linear probe"),
-    "800 random directions (ten draws)": np.mean([f1_of("random directions", draw) for draw in range(10)], axis=0),
-    "always active": f1_of("always active"),
-}
+of_baselines = latents.f1_of_baselines(choosing, testing, len(of_smollm2.bias), detection)
 pictures_of_latents.senses_detected(where_chosen, best_of_senses, of_baselines)
 
 # %% [markdown]
@@ -1143,7 +1134,7 @@ pictures_of_latents.senses_detected(where_chosen, best_of_senses, of_baselines)
 # the latter is an honest estimate. The latent for the *prison* sense does worse than a detector that is always active.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes about ten seconds.")
+print("This takes ten to twenty seconds.")
 unseen = latents.texts_of_the_course()[1][:80] + list(testing.words)
 unseen_x, contexts = latents.in_context(decoder, unseen)
 unseen_codes = features.codes_of(of_smollm2, unseen_x, encode)

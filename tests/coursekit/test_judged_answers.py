@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 from coursekit import judged_answers
 from coursekit.datasets import read_table
@@ -94,7 +95,9 @@ def test_the_reward_is_free_of_position_bias_and_grows_with_quality(monkeypatch)
     assert verdicts.padding_preferred().mean(axis=0).tolist() == [1, 0]
 
 
-def test_kappa_is_agreement_above_chance():
-    verdicts = np.repeat([True, True, False, False], (20, 5, 10, 15))
-    labels = np.repeat([True, False, True, False], (20, 5, 10, 15))
-    assert judged_answers.kappa(verdicts, labels) == pytest.approx(0.4)
+@pytest.mark.parametrize("preferred", [0.2, 0.5, 0.9])
+def test_agreement_is_cohens_kappa_whatever_the_judge_prefers(preferred):
+    chosen = np.random.default_rng(0).random((30, 2)) < preferred
+    labels = np.tile([True, False], (30, 1))
+    kappa = cohen_kappa_score(chosen.flatten(), labels.flatten())
+    assert judged_answers.agreement(chosen) == pytest.approx(kappa)

@@ -88,7 +88,7 @@ def test_the_probe_separates_what_a_line_separates():
     x = torch.randn(200, 5, generator=draw)
     truth = torch.stack([x[:, 0] > 0, x[:, 0] <= 0], dim=1)
     side = SimpleNamespace(x=x, truth=truth, asked=torch.ones_like(truth))
-    scores, again = latents.probe_scores(side, side)
+    scores, again = latents.logistic_scores(side, side)
     assert ((scores > 0) == truth).float().mean() > 0.95 and torch.equal(scores, again)
 
 

@@ -336,6 +336,17 @@ def test_the_card_names_the_inputs_that_failed_and_case_hands_over_the_first():
     assert "x'] = tensor" in repr(failing) and ".expected = tensor" in repr(failing)
 
 
+def test_an_input_for_the_verdict_alone_is_neither_named_nor_handed_over(tmp_path):
+    cases = tuple({**each, "_held_out": np.ones(7)} for each in CASES)
+    one = answer_key.ExerciseKey(
+        "demo.double", Rule(arrays="torch"), (), (), cases, answers(lambda c: c["x"] * 2), (), ("x",)
+    )
+    (tmp_path / "00_demo.key").write_bytes(answer_key.to_bytes([one]))
+    (card, *_), _ = shown(check, "demo.double", lambda c: c["x"])
+    assert "Input 1: x 2×3." in card["text/plain"] and "held_out" not in card["text/plain"]
+    assert set(case("demo.double")) == {"x"}
+
+
 def test_case_says_why_there_is_no_failing_input():
     checking._last.clear()
 
