@@ -56,6 +56,8 @@ def explain(
         places, exactly = where([answer.wrong for answer in answers], wants, cases, names)
         if kind != "numbers":
             return places
+        if all(answer.want.dtype.kind == "b" and answer.want.size == 1 for answer in answers):
+            return ""  # that False is wrong where True is expected has been said: these are no numbers
         pairs = [
             Pair(answer.got.astype(np.float64), want, answer.case, answer.wrong)
             for answer, want in zip(answers, wants, strict=True)

@@ -212,6 +212,11 @@ def test_true_and_false():
     assert "yours is 1 and 0 is expected" in reason(more, some)
 
 
+def test_a_single_truth_value_is_not_told_as_a_number():
+    said = reason([np.array(False)] * 3, [np.array(True)] * 3)
+    assert said == "Yours is False; True is expected."
+
+
 def test_softmax_over_another_axis():
     scores = drawn()
     right, wrong = [softmax(x, -1) for x in scores], [softmax(x, -2) for x in scores]
