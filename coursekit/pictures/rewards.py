@@ -203,5 +203,5 @@ def judge_kept(kept: Mapping[str, Mapping[int, Float[np.ndarray, " questions"]]]
     left.set_ylabel("the judge's reward (nats)")
     right.axhline(50, color=GREY, linestyle=":", lw=1)
     right.set(ylabel="answers kept (%)", ylim=(0, 103))
-    right.legend(fontsize=9, loc="lower right")
+    right.legend(fontsize=9, loc="upper left")
     show(figure, alt=f"Best of n with the judge's reward, with 95 % intervals over questions. {'; '.join(said)}. The dotted line marks 50 %, as without a judge.")  # fmt: skip

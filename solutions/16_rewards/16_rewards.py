@@ -663,11 +663,11 @@ print(f"at once, trained for 3,200 steps: {mean:.3f} ± {half:.3f} (95 % interva
 pictures.by_buses(forms)
 
 # %% [markdown]
-# Step by step, the model is correct for every number of buses. At once, it is only slightly better than chance, although it was trained for twice as long. With four times as many
-# steps again, no gain can be detected. A step is a single look-up in the map, and every step on the way is a training target. A direct answer has one target for the whole route.
+# Step by step, the model is correct for every number of buses. At once, it is only slightly better than chance, although it was trained for twice as long. Even with four times
+# as many steps, no gain can be detected. A step is a single look-up in the map, and every step on the way is a training target. A direct answer has one target for the whole route.
 
 # %% [markdown]
-# For a single bus, both forms are the same answer, so two layers can compute it. The model that is trained on direct answers fails even here: without the steps, training does
+# For a single bus, the two forms coincide, so two layers can compute this answer. The model trained on direct answers fails even here: without the steps, training does
 # not find the look-up. Whether two layers could compute a long route at once is not decided by this experiment.
 
 # %% [markdown]
@@ -727,14 +727,14 @@ reveal("rewards.changed_by_order", summaries["A, B"]["changed by the order"][0])
 tables.verdicts(summaries)
 
 # %% [markdown]
-# With the names A and B, three verdicts in four depend on the order, so a single order hardly agrees with the annotators. The **average over both orders** removes this position
+# With the names A and B, three verdicts in four depend on the order, so the verdicts in a single order agree only weakly with the annotators. The **average over both orders** removes this position
 # bias, and κ rises to about 0.5 (95 % interval 0.24 to 0.69). We chose pairs on which the annotators agree; for all questions and passages that the first two
 # annotators judged, their κ is 0.90 (11).
 
 # %% [markdown]
 # The average cannot repair everything. If the first answer is called B and the second A, the judge *always* names A, and even over both orders no
-# agreement can be detected. A bias towards a *name* and a bias towards the *second* answer now add up, whereas they nearly cancelled before. κ describes a judge with
-# its prompt, not the model.
+# agreement can be detected. This fits two biases, one towards the *name* A and one towards the *second* answer. In the first row of the table, they work against each other; in
+# the second row, they add up. κ describes a judge with its prompt, not the model.
 
 # %% [markdown]
 # **What would such a reward select?** Each question now has four candidates: the right and the wrong answer, plain and padded with a sentence that is true but says nothing. The
