@@ -16,10 +16,11 @@ def packed(source: str) -> np.ndarray:
 
 def named(arrays: Mapping[str, np.ndarray], case: Mapping) -> dict[str, np.ndarray]:
     """Whether each implementation is rejected, under its name, which the student's process does not know."""
-    names = case["_names"]
-    return {
-        f"{names[number]}, rejected" if number in names else number: one for number, one in arrays.items()
-    }
+    verdicts = {}
+    for number, one in arrays.items():
+        function, _, what = case["_names"].get(number, number).partition(": ")
+        verdicts[f"test_{function} rejects “{what}”" if what else number] = one
+    return verdicts
 
 
 BELOW_UNIGRAM = {

@@ -322,8 +322,8 @@ def classification_objective(
     (difficulty ●●○, 7 minutes)
 
     [u; v; |u − v|] concatenates three vectors into 3D features per pair; the vectors are not
-    normalised. The classifier has no bias. The result must also be correct for logits in the
-    hundreds. Autograd must be able to differentiate it.
+    normalised. The classifier has no bias. Logits can be in the hundreds. Autograd must be
+    able to differentiate the result.
     """
     ### BEGIN SOLUTION
     features = torch.cat([u, v, (u - v).abs()], dim=1)

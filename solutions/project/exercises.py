@@ -222,7 +222,11 @@ def training_cases(draw: Draw) -> Iterator[Case]:
     The chapters have unequal lengths and the shortest comes first, so windows from the beginning alone are not enough, and a
     unigram model is better than a uniform one.
     """
-    for V, window, steps in ((24, 16, 90), (30, 12, 110), (27, 20, 80)):
+    for V, window, steps, lengths in (
+        (24, 16, 90, (300, 800, 1600)),
+        (30, 12, 110, (320, 820, 1500)),
+        (27, 20, 80, (280, 800, 1650)),
+    ):
         third = V // 3
         chapters = [
             (draw.rng.permutation(np.arange(k * third, (k + 1) * third)), draw.rng.permutation(third))
@@ -230,9 +234,9 @@ def training_cases(draw: Draw) -> Iterator[Case]:
         ]
         ids, held_out = (
             np.concatenate(
-                [chapter(draw, *one, length) for one, length in zip(chapters, lengths, strict=True)]
+                [chapter(draw, *one, length) for one, length in zip(chapters, these, strict=True)]
             )
-            for lengths in ((300, 800, 1600), (100, 280, 560))
+            for these in (lengths, (100, 280, 560))
         )
         yield {"ids": ids, "_held_out": held_out, "V": V, "window": window, "steps": steps, "seed": int(draw.integers(0, 10**6))}  # fmt: skip
 

@@ -166,5 +166,5 @@ def test_exercises_of_ours_are_for_python(small):
     source.unlink()
     nbformat.write(notebook, source.with_suffix(".ipynb"))
     set_kernel(source.with_suffix(".ipynb"), name="ir", display_name="R", language="R")
-    with pytest.raises(CourseError, match="is written in R, and exercises.py beside it"):
+    with pytest.raises(CourseError, match="is written in R, but exercises.py next to it"):
         generate(small.assignment)
