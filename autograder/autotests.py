@@ -153,10 +153,10 @@ class AutoTests(InstantiateTests):
         except Exception as error:
             if not str(error):  # as nbgrader raises it
                 raise CourseError(
-                    f"has an {self.autotest_delimiter} line but is not marked as autograder tests: mark it so, with points."
+                    f"has an {self.autotest_delimiter} line but is not marked as autograder tests: mark it as autograder tests and give it points."
                 ) from None
             raise CourseError(
-                f"does not fit {self.autotest_filename} ({type(error).__name__}: {error})."
+                f"does not match {self.autotest_filename} ({type(error).__name__}: {error})."
             ) from None
         self.cell = None
         return cell, resources

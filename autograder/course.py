@@ -150,8 +150,8 @@ class Assignment:
         size = sum(path.stat().st_size for path in files.values())
         if size > MOST_HANDED_OUT:
             raise CourseError(
-                f"The files next to {self.release} come to {size >> 20} MB; at most {MOST_HANDED_OUT >> 20} MB go into a "
-                "jail. Put large ones into a folder of the course that c.Autograder.readable names."
+                f"The files next to {self.release} take up {size >> 20} MB, but a jail accepts at most "
+                f"{MOST_HANDED_OUT >> 20} MB. Put large ones into a folder of the course that c.Autograder.readable names."
             )
         return files
 
@@ -215,7 +215,7 @@ class Assignment:
             raise CourseError(
                 f"{path}: no exercise judges the graded code cell{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}. "
                 f"The check of the exercise topic.name has the grade id topic-name-check and is described in "
-                f"{self.exercises_file.relative_to(self.root)}. An ordinary nbgrader test cell has another id and "
+                f"{self.exercises_file.relative_to(self.root)}. An ordinary nbgrader test cell has a different id and "
                 "does not call check."
             )
 

@@ -68,7 +68,7 @@ class Mistake:
     def __post_init__(self) -> None:
         if not isinstance(self.old, str):
             raise CourseError(
-                f"The mistake {self.name!r}: {{old: new}} is written as edits={{old: new}}, or as old, new."
+                f"The mistake {self.name!r}: write {{old: new}} as edits={{old: new}}, or as two arguments: old, new."
             )
         if sum(map(bool, (self.old, self.edits, self.code))) != 1:
             raise CourseError(

@@ -183,7 +183,9 @@ class Grade(Autograde):
         if not self.assignments:
             for hand_in in self._left_out():
                 self._tell(str(hand_in))
-            self._tell(f"There is no notebook in {where}: put the student's there, named {self._files}.")
+            self._tell(
+                f"There is no notebook in {where}: put the student's notebook there, named {self._files}."
+            )
             raise NbGraderException("There is nothing to grade, see the log above")
 
     def _left_out(self) -> list[LeftOut]:
@@ -233,7 +235,7 @@ class Grade(Autograde):
                 with restored_on_failure(Path(self._format_dest(self.coursedir.assignment_id, student))):
                     self._grade(student, sorted(notebooks))
             except (CourseError, JailError, ServerDied) as error:
-                self._tell(f"{student} was not graded. {error}\nWhat was graded before stays as it was.")
+                self._tell(f"{student} was not graded. {error}\nThe earlier grade is unchanged.")
                 failed += 1
             except UNWRITABLE as error:
                 self._tell(
@@ -245,7 +247,7 @@ class Grade(Autograde):
                 logging.getLogger(__name__).exception("%s was not graded.", student)
                 self._tell(
                     f"{student} was not graded because of a fault in the autograder: {type(error).__name__}: {error}\n"
-                    "The notebook graded earlier was restored. The terminal of JupyterLab, or its log, has the "
+                    "The notebook graded earlier was restored. The terminal of JupyterLab, or its log, contains the "
                     "traceback: send it to the course's authors."
                 )
                 failed += 1

@@ -93,9 +93,9 @@ def _points_at_fault(cell: NotebookNode) -> str:
         try:
             float(points)
         except (TypeError, ValueError):
-            return f"has the points {points!r}, which are not a number"
+            return f"has {points!r} as its points, which is not a number"
         return ""
-    return f"has the points {points!r}, which are text: write a number, without quotation marks"
+    return f"has {points!r} as its points, which is text: write a number, without quotation marks"
 
 
 def _left_after_update(notebook: NotebookNode) -> str:

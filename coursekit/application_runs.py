@@ -81,6 +81,26 @@ def gains_of_fine_tuning(right: Mapping[str, pd.Series], test_reviews: pd.DataFr
     return gains
 
 
+SOURCES = ("ours", "film", "product")
+"""Where the test examples of `other_sources` come from: the course's reviews, and rated sentences of film and product reviews."""
+
+
+def other_sources() -> pd.DataFrame:
+    """For each test example (index: id) and each recorded run (a column "trained on, model"), the proportion of correct answers.
+
+    The column "one rater" contains the proportion of single raters who agree with the others; our reviews have no raters.
+    """
+    return read_table("results/applications_domains.csv").set_index("id")
+
+
+def of_source(answers: pd.Series, source: str) -> Interval:
+    """The mean over the examples of a source. For the interval, whole product reviews are resampled, as their sentences are dependent."""
+    ids = answers.index.to_series()
+    own = answers[(ids.str.startswith(source) if source != "ours" else ~ids.str.contains(" ")).to_numpy()]
+    reviews = own.groupby(own.index.str.partition("_").get_level_values(0)).agg(["sum", "count"]).to_numpy()
+    return own.mean(), *bootstrap(reviews, lambda some: some[:, 0].sum() / some[:, 1].sum())
+
+
 def tags_of_taggers(table: str, by: str, test_sentences: pd.DataFrame) -> dict:
     """The predicted tags of the test sentences, a list for each seed, by a column of a recorded table."""
     found: dict = {}

@@ -54,7 +54,7 @@ class Installation:
     def title(self) -> str:
         """One line that says whether the notebooks can run, or names what is missing."""
         missing = [item.name for item in self.items if not item.ok]
-        return f"Not ready yet: see {', '.join(missing)}" if missing else "Everything is there"
+        return f"Not ready yet: see {', '.join(missing)}" if missing else "Everything is ready"
 
     def __str__(self) -> str:
         width = max(len(item.name) for item in self.items)

@@ -43,7 +43,7 @@ WEIGHTS = "weights."
 TOLERANCE = 1e-4
 NOTHING = torch.zeros(0)
 """Returned by a check where there is no gradient, or no output that depends on the weights of the case."""
-BACK = "gradient that comes back to {} (detach, no_grad and .data cut it off)"
+BACK = "gradient with respect to {} (detach, no_grad and .data block it)"
 """The name of an answer of `run_module`."""
 
 
@@ -145,9 +145,11 @@ def keep(*things: Any) -> None:
         sections = (f"{MARK.format(name)}\n{source}\n" for name, source in parts.items())
         write_aside(path(), "\n\n".join([head, *sections]).encode())
     except OSError as error:
-        print(f"{names}: not kept, {path()} cannot be written ({error.strerror}).")
+        print(f"{names} could not be kept: {path()} cannot be written ({error.strerror}).")
     except UnicodeDecodeError:
-        print(f"{names}: not kept, {path()} is not UTF-8 text. Move it away and keep them again.")
+        print(
+            f"{names} could not be kept: {path()} is not UTF-8 text. Move this file away and call `keep` again."
+        )
     else:
         print(f"Kept in {path().absolute()}: {names}.")
 
@@ -178,7 +180,7 @@ def source_of(thing: Any) -> str:
             first = min(part.lineno for part in (node, *node.decorator_list))
             return "\n".join(text.splitlines()[first - 1 : node.end_lineno])
     raise ValueError(
-        f"{thing.__name__} is not defined in any cell: run the cell that defines it, then keep it."
+        f"{thing.__name__} is not defined in any cell: run the cell that defines it, then call `keep` again."
     )
 
 
@@ -193,7 +195,7 @@ def mine(*names: str) -> Any:
     compared = trials()
     if strange := [name for name in names if name not in compared]:
         raise ValueError(
-            f"mine({strange[0]!r}): the course has nothing of this name to compare it with. It has {', '.join(compared)}."
+            f"mine({strange[0]!r}): the course has no object of this name to compare yours with. Choose from {', '.join(compared)}."
         )
     if (
         recording.active() is not None
@@ -206,7 +208,7 @@ def mine(*names: str) -> Any:
         trial = compared[name]
         problem = found[name] if isinstance(found.get(name), str) else complaint(found.get(name), trial)
         chosen.append(trial.own if problem else found[name])
-        lines.append(f"{name}: {f'the course’s own, for {problem}' if problem else 'yours'}")
+        lines.append(f"{name}: {f'the course’s version is used, because {problem}' if problem else 'yours'}")
     print("\n".join(lines))
     return chosen[0] if len(chosen) == 1 else tuple(chosen)
 
@@ -228,14 +230,14 @@ def load_all(parts: Mapping[str, str]) -> dict[str, Any]:
 def complaint(thing: Any, trial: Trial) -> str:
     """The reason why it cannot replace the course's own object; "" if it can."""
     if thing is None:
-        return f"there is none in {FILE} yet"
+        return f"{FILE} does not contain yours yet"
     try:
         yours = trial.ask(thing)
         for how, right in trial.ask(trial.own).items():
             difference = (yours[how] - right).abs().max().item()
             if not difference < TOLERANCE:  # NaN, too
                 return (
-                    " ".join(f"yours gives other numbers {how}".split())
+                    " ".join(f"yours gives different numbers {how}".split())
                     + f" (they differ by up to {difference:.2g})"
                 )
     except Exception as error:
@@ -399,7 +401,7 @@ def slope_at(x: Tensor, output: Tensor) -> Tensor:
         if "inplace operation" not in str(error):
             raise
         raise RuntimeError(
-            "it cannot be trained: a line such as `x += …` writes over numbers that the gradient still needs. Write "
+            "it cannot be trained: a line such as `x += …` overwrites numbers that the gradient still needs. Write "
             "`x = x + …`, which makes a new tensor."
         ) from None
     return torch.zeros_like(x) if slope is None else slope

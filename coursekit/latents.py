@@ -30,7 +30,7 @@ MASSIVE = 1_000.0
 """Longer vectors do not describe a word: those of the first token, and occasionally of another one, serve as attention sinks (notebook 08)."""
 BATCH = 16
 FILE = "smollm2_latents.safetensors"
-REMEDY = "Fetch data/models again, or train it again: python -m experiments sparse_autoencoder_smollm2 --corpus FOLDER"
+REMEDY = "Fetch data/models again, or retrain the autoencoder: python -m experiments sparse_autoencoder_smollm2 --corpus FOLDER"
 
 
 def texts_of_the_course() -> tuple[list[str], list[str]]:

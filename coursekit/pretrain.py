@@ -259,7 +259,7 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], metavar="SEED")
     parser.add_argument("--steps", type=int, help="number of steps of every run (default: the recipe's)")
     parser.add_argument(
-        "--topics", nargs="+", metavar="TOPIC", help="train on this part of the language only"
+        "--topics", nargs="+", metavar="TOPIC", help="train only on these topics of the language"
     )
     parser.add_argument(
         "--minutes", type=float, default=MINUTES, help=f"minutes between two saves (default: {MINUTES:g})"
@@ -284,7 +284,7 @@ def main() -> None:
     if unknown := set(arguments.novels) - set(NOVELS):
         parser.error(f"{min(unknown)!r} is not a model of the novels; choose from {', '.join(NOVELS)}")
     if bool(arguments.novels) != bool(arguments.corpus):
-        parser.error("models of the novels need --corpus, and --corpus needs one of them")
+        parser.error("models of the novels need --corpus, and --corpus needs at least one of these models")
     if arguments.vocabulary and not arguments.vocabulary.is_file():
         parser.error(f"there is no file {arguments.vocabulary}")
     torch.set_num_threads(1)  # matrices this small are slower with more
@@ -310,7 +310,7 @@ def main() -> None:
                 if time.monotonic() - said >= 60 * arguments.minutes or progress.done == progress.steps:
                     runs = [read_progress(arguments.to, *run, recipes[run[0]].steps) for run in wanted]
                     runs[wanted.index((name, seed))] = progress
-                    print(f"{progress}; of all: {left_of_all(runs)}", flush=True)
+                    print(f"{progress}; left for all runs: {left_of_all(runs)}", flush=True)
                     said = time.monotonic()
     if arguments.record and arguments.novels:
         for name in arguments.novels:

@@ -41,7 +41,7 @@ def load_public(name: str, split: str = "validation") -> pd.DataFrame:
     left out. Raises PublicDataUnavailable, with one sentence, if the data set cannot be loaded.
     """
     if name not in PUBLIC:
-        raise ValueError(f"There is no public data set {name!r} here; there are {', '.join(PUBLIC)}.")
+        raise ValueError(f"There is no public data set {name!r} here. Choose from {', '.join(PUBLIC)}.")
     wanted = PUBLIC[name]
     if split not in wanted.labelled:
         raise ValueError(

@@ -34,10 +34,12 @@ def add_row(
     """
     runs = [accuracy] if isinstance(accuracy, Accuracy) else list(accuracy)
     if not runs:
-        raise ValueError(f"add_row({model!r}): there is no accuracy; give one for each seed.")
+        raise ValueError(
+            f"add_row({model!r}): the list of accuracies is empty; give one accuracy for each seed."
+        )
     for kind, share in ((kind, share) for run in runs for kind, share in asdict(run).items()):
         if not 0 <= share <= 1:
-            raise ValueError(f"add_row({model!r}): {kind}={share:g} is not a share between 0 and 1.")
+            raise ValueError(f"add_row({model!r}): {kind}={share:g} is not a fraction between 0 and 1.")
     shares = over_seeds(runs) if len(runs) > 1 else _of_one(runs[0])
     row = {"shares": shares, "seeds": len(runs), "note": note} | (
         {} if loss is None else {"loss": float(loss)}
@@ -59,7 +61,7 @@ def draw(*, every: bool = False) -> None:
 
     models = [(name, row) for name, row in journal.read()["scoreboard"].items() if "shares" in row]
     if not models:
-        print("The scoreboard is empty: add_row(model, accuracy) puts a model on it.")
+        print("The scoreboard is empty: add_row(model, accuracy) adds a model.")
         return
     models.sort(key=lambda item: item[1]["place"])
     if not every:

@@ -36,7 +36,7 @@ class Seq2Seq(nn.Module):
     def __init__(self, context: str, dim: int = 64, state: int = 64, language: Language | None = None):
         super().__init__()
         if context not in CONTEXTS:
-            raise ValueError(f"There is no context {context!r}; there are {', '.join(CONTEXTS)}.")
+            raise ValueError(f"There is no context {context!r}. Choose from {', '.join(CONTEXTS)}.")
         language = language or load_language()
         self.context, both = context, 2 * state
         self.source_words = nn.Embedding(len(language.vocabulary), dim)

@@ -61,7 +61,7 @@ def shape_of(config: PretrainedConfig) -> dict[str, Any]:
     return {
         "layers": config.num_hidden_layers,
         "parameters": f"{everything:,}",
-        "of these in tables": f"{tables:,}",
+        "of these in embedding tables": f"{tables:,}",
     }
 
 

@@ -442,7 +442,7 @@ def weights_path(name: str) -> Path:
             return path
     raise CheckpointMissing(
         f"data/models/{name}.safetensors is not in this course folder. Copy the folder `data` next to `notebooks`, "
-        f"or train it with `python -m coursekit.pretrain --models {name} --record data` (a few minutes)."
+        f"or train the model with `python -m coursekit.pretrain --models {name} --record data` (a few minutes)."
     )
 
 

@@ -128,12 +128,12 @@ def test_an_interrupted_installation_goes_on(bootstrap, monkeypatch, capsys):
 
     with monkeypatch.context() as patch:
         patch.setattr(bootstrap, "install", interrupted)
-        assert "goes on from here" in bootstrap.main([])
+        assert "Run the same command to continue" in bootstrap.main([])
     assert bootstrap.main([]) == 0
     assert bootstrap.installed == STEPS
     names = {path.name for path in bootstrap.VENV.rglob("*.dist-info")}
     assert "whole-1.0.dist-info" in names and "half-1.0.dist-info" not in names
-    assert "Going on" in capsys.readouterr().out
+    assert "Continuing the unfinished installation" in capsys.readouterr().out
 
 
 def test_one_interrupted_before_there_was_a_python_is_made_again(bootstrap, monkeypatch):
@@ -274,7 +274,7 @@ def test_a_foreign_environment_that_has_everything_is_used_as_it_is(bootstrap, t
         bootstrap.VENV.symlink_to(folder)
     before = everything_in(folder)
     assert bootstrap.main([]) == 0
-    assert "has everything" in capsys.readouterr().out
+    assert "has all required packages" in capsys.readouterr().out
     assert bootstrap.installed == []
     assert everything_in(folder) == before
 
@@ -407,7 +407,7 @@ def test_cleaning_deletes_what_can_be_made_again_and_nothing_else(bootstrap, cou
 
 def test_an_old_python_is_told_which_one_is_needed(bootstrap, monkeypatch):
     monkeypatch.setattr(bootstrap.sys, "version_info", (3, 10, 13))
-    assert "needs Python 3.11 or newer and this is Python 3.10" in bootstrap.main(["lab"])
+    assert "needs Python 3.11 or newer, but this is Python 3.10" in bootstrap.main(["lab"])
     assert not bootstrap.VENV.exists()
 
 
@@ -419,7 +419,7 @@ def test_a_full_disk_is_noticed_before_anything_is_downloaded(bootstrap, monkeyp
 
 @pytest.mark.parametrize("words", [["labb"], ["run"], ["--test", "labb"]])
 def test_an_unknown_word_is_refused_before_anything_happens(bootstrap, words):
-    assert "knows `lab`" in bootstrap.main(words)
+    assert "Its commands are `lab`" in bootstrap.main(words)
     assert not bootstrap.VENV.exists()
 
 

@@ -72,7 +72,7 @@ def test_a_version_that_was_changed_by_hand_is_found(copied, name):
     path.write_text(path.read_text().replace("==", "==9.", 1))
     checked = check_lock(copied)
     assert checked.returncode == 1
-    assert f"Not as uv.lock has it: {name}." in checked.stderr
+    assert f"These files do not match uv.lock: {name}." in checked.stderr
 
 
 def test_a_new_dependency_must_be_locked_first(copied):
@@ -139,7 +139,7 @@ def test_the_page_on_installing_states_the_disk_that_it_takes():
     finished, meanwhile = (f"{said[name] / 1e9:.0f} GB" for name in ("INSTALLED", "DISK"))
     for page in ("README.md", "docs/installing.md", "tools/student/README.md"):
         assert finished in (ROOT / page).read_text(), page
-    assert f"{finished} of disk ({meanwhile} while it installs)" in " ".join(
+    assert f"{finished} of disk space ({meanwhile} during installation)" in " ".join(
         (ROOT / "docs/installing.md").read_text().split()
     )
 

@@ -58,7 +58,10 @@ def main(arguments):
     test = arguments[:1] == ["--test"]
     word, *rest = arguments[test:] or [""]
     if word not in ("", "lab", "run", "settings", "clean") or (word == "run" and not rest):
-        return f"bootstrap.py knows `lab`, `run PROGRAM`, `settings`, `clean` or nothing, not `{' '.join(arguments)}`."
+        return (
+            f"bootstrap.py does not accept `{' '.join(arguments)}`. Its commands are `lab`, `run PROGRAM`, `settings` and "
+            "`clean`; without a command, it creates the environment."
+        )
     try:
         if word == "settings":
             add_settings(Path(sys.prefix))
@@ -67,14 +70,14 @@ def main(arguments):
         else:
             environment = find_environment(test)
             if word == "lab":
-                say("Starting JupyterLab; its address follows. Ctrl-C twice ends it.")
+                say("Starting JupyterLab; its address follows. To stop it, press Ctrl-C twice.")
                 return start(lab_command(environment, ROOT, rest), environment)
             if word == "run":
                 return start([program(environment, rest[0]), *rest[1:]], environment)
     except Stop as stop:
         return str(stop)
     except KeyboardInterrupt:
-        return "\nInterrupted; the same command goes on from here: what was downloaded and installed is kept."
+        return "\nInterrupted. Run the same command to continue; what was downloaded and installed is kept."
     return 0
 
 
@@ -99,7 +102,9 @@ def find_environment(test=False):
     lacking = what_lacks(VENV, test)
     if lacking:
         raise Stop(what_to_do_with_a_foreign_one(lacking))
-    say(f"Using {VENV}, which has everything; it was not made here and stays as it is.")
+    say(
+        f"Using {VENV}, which has all required packages. This script did not create it and will not change it."
+    )
     return VENV
 
 
@@ -136,11 +141,11 @@ def what_to_do_with_a_foreign_one(lacking):
         if VENV.is_file():
             what = "is a file"
         elif MARK.is_file() and not MARK.is_symlink():
-            what = f"was made for {MARK.read_text(encoding='utf-8').splitlines()[0]}, from where this folder was moved or copied"
+            what = f"was made for {MARK.read_text(encoding='utf-8').splitlines()[0]} (this folder was moved or copied from there)"
         else:
             what = "was not made by this script"
     lacks = "" if VENV.is_file() else f" and lacks {listed(lacking)}"
-    return f"{VENV} {what}{lacks}, so it is left as it is: get it out of the way with `{away}`, then repeat the command."
+    return f"{VENV} {what}{lacks}, so it was not changed: run `{away}`, then repeat the command."
 
 
 def quoted(path):
@@ -158,7 +163,7 @@ def what_lacks(environment, test=False):
     """What an environment lacks to be used as it is, in words: compares names and versions, and starts nothing."""
     packages = installed_packages(environment)
     if not find_python(environment) or not packages:
-        return [f"Python {dotted(OLDEST)} or newer with packages"]
+        return [f"Python {dotted(OLDEST)} or newer, or its packages"]
     pins = pinned("constraints.txt") | pinned("requirements-models.txt")
     needed = [*pinned("requirements-models.txt"), *direct_dependencies(test)]
     lacking = [f"{name} {pins[name]}" for name in dict.fromkeys(needed) if name not in packages]
@@ -264,7 +269,7 @@ def make_environment():
         say("1 of 4  an empty environment")
         make_venv()
     elif resumed:
-        say(f"Going on with the installation in {VENV} that did not finish.")
+        say(f"Continuing the unfinished installation in {VENV}.")
         drop_halves()
     else:
         say(f"Bringing {VENV} up to date.")
@@ -290,8 +295,8 @@ def check_version():
     here = sys.version_info
     if here < OLDEST:
         raise Stop(
-            f"The course needs Python {dotted(OLDEST)} or newer and this is Python {dotted(here)}: "
-            f"install a newer one, or name one that you have, as in `make lab PYTHON=python3.12`."
+            f"The course needs Python {dotted(OLDEST)} or newer, but this is Python {dotted(here)}: "
+            f"install a newer version, or name one that you have, as in `make lab PYTHON=python3.12`."
         )
 
 
@@ -303,8 +308,8 @@ def check_venv_module():
     except ImportError:
         here = dotted(sys.version_info)
         raise Stop(
-            f"Python {here} lacks its venv module: on Debian or Ubuntu "
-            f"`sudo apt install python{here}-venv`, or name another Python with `make lab PYTHON=…`."
+            f"Python {here} lacks its venv module. On Debian or Ubuntu, run `sudo apt install python{here}-venv`; "
+            f"or choose another Python with `make lab PYTHON=…`."
         ) from None
 
 
@@ -313,15 +318,15 @@ def say_what_it_takes():
     if torch_brings_gpu_libraries():
         variable = "UV_EXTRA_INDEX_URL" if usable_uv() else "PIP_EXTRA_INDEX_URL"
         say(
-            "The only PyTorch to be found brings libraries for a GPU, which the course does not need. It takes 6 GB of disk "
-            f"instead of {INSTALLED / 1e9:.0f}, and as much longer to download. To do without, press Ctrl-C and type `export {variable}="
-            f"{TORCH_FOR_CPU}` (on Windows `set` for `export`), then the same command."
+            "The only PyTorch that was found includes libraries for a GPU, which the course does not need. It takes 6 GB of "
+            f"disk space instead of {INSTALLED / 1e9:.0f}, and the download takes correspondingly longer. To avoid this, press "
+            f"Ctrl-C, type `export {variable}={TORCH_FOR_CPU}` (on Windows `set` instead of `export`) and repeat the command."
         )
         check_disk(DISK_WITH_GPU)
     else:
         say(
-            f"This downloads 0.7 GB, takes {INSTALLED / 1e9:.0f} GB of disk ({DISK / 1e9:.0f} GB while it installs), and two to "
-            "five minutes where the network is fast. It happens once."
+            f"This downloads 0.7 GB and takes {INSTALLED / 1e9:.0f} GB of disk space ({DISK / 1e9:.0f} GB during installation). On "
+            "a fast network it takes two to five minutes. This is needed only once."
         )
 
 
@@ -330,8 +335,8 @@ def check_disk(needed):
     free = shutil.disk_usage(ROOT).free
     if free < needed:
         raise Stop(
-            f"The course needs {needed / 1e9:.0f} GB of free disk space under {ROOT} "
-            f"and there are {free / 1e9:.1f} GB: free some, or move this folder to a larger disk."
+            f"The course needs {needed / 1e9:.0f} GB of free disk space under {ROOT}, "
+            f"but only {free / 1e9:.1f} GB are free: free some space, or move this folder to a larger disk."
         )
 
 
@@ -347,7 +352,7 @@ def recipe():
 
 def mark(state):
     """The text of the file that marks an environment as made by this script, for this folder and Python version."""
-    who = "tools/bootstrap.py made this environment for the folder in the first line, and may delete it."
+    who = "tools/bootstrap.py created this environment for the folder in the first line, and may delete the environment."
     return f"{ROOT}\nPython {dotted(sys.version_info)}\n{state}\n{who}\n"
 
 
@@ -356,11 +361,11 @@ def why_rebuild():
     if not is_ours():
         return "there is none yet"
     if not PYTHON.is_file() or not works(PYTHON, "-m", "pip", "--version"):
-        return "the one there is does not work"
+        return "the existing one does not work"
     if not works(
         PYTHON, "-c", f"import sys; sys.exit(sys.version_info[:2] != {tuple(sys.version_info[:2])})"
     ):
-        return f"the one there is has another Python than {dotted(sys.version_info)}"
+        return f"the existing one was not made with Python {dotted(sys.version_info)}"
     return ""
 
 
@@ -413,7 +418,7 @@ def install(what, *arguments):
     command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--use-pep517", *arguments]
     if not runs(*command):
         raise Stop(
-            f"Installing {what} failed: pip's message is above; fix what it names (is the network there?) "
+            f"Installing {what} failed; pip's message is above. Fix the problem that it names (are you online?) "
             "and run the same command again."
         )
 
@@ -540,7 +545,7 @@ def add_settings(environment):
         ours = there.is_file() and not there.is_symlink() and written.get(place.as_posix()) == digest(there)
         if os.path.lexists(there) and not ours and not same(there, SETTINGS / place):
             raise Stop(
-                f"{there} holds somebody else's settings, which are left as they are: move the file away, or "
+                f"{there} contains somebody else's settings and was not changed: move the file away, or "
                 f"merge {SETTINGS / place} into it by hand."
             )
     copy_settings(environment)
@@ -630,7 +635,7 @@ def clean():
         MARK.unlink()
         VENV.rmdir()
     elif occupied():
-        say(f"{VENV} was not made here: it stays.")
+        say(f"{VENV} was not created by this script, so it was not deleted.")
     for pattern in (*PRODUCTS, *CACHES):
         for path in ROOT.glob(pattern):
             delete(path)
@@ -647,7 +652,7 @@ def clean():
 def delete(path):
     """Delete a file or a folder, but never a link or what it points to."""
     if path.is_symlink():
-        say(f"{path} is a link: it stays.")
+        say(f"{path} is a link, so it was not deleted.")
     elif path.is_dir():
         shutil.rmtree(path)
     else:

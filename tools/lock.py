@@ -27,17 +27,17 @@ COMMAND_ONLY = {"nbformat", "traitlets", "typer", "rich"}
 def main(arguments: list[str]) -> int | str:
     """Lock the versions and write the exported files, or compare them with `--check`.
 
-    Returns 0, or a sentence that says what does not fit.
+    Returns 0, or a sentence that says what does not match.
     """
     if arguments not in ([], ["--upgrade"], ["--check"]):
         return __doc__
     check = arguments == ["--check"]
     locked = run_uv("lock", *(["--check", "--offline"] if check else arguments))
     if locked.returncode:
-        return f"{locked.stderr}uv.lock does not fit the pyproject.toml files: run `make lock`."
+        return f"{locked.stderr}uv.lock does not match the pyproject.toml files: run `make lock`."
     differing = [name for name, text in exports().items() if (ROOT / name).read_text("utf-8") != text]
     if check and differing:
-        return f"Not as uv.lock has it: {', '.join(differing)}. Run `make lock`."
+        return f"These files do not match uv.lock: {', '.join(differing)}. Run `make lock`."
     if not check:
         for name, text in exports().items():
             (ROOT / name).write_text(text, "utf-8")

@@ -144,7 +144,7 @@ def _key_differences(
 ) -> Iterator[str]:
     path = assignment.key.relative_to(assignment.root)
     if set(made) != set(committed):
-        yield f"{path} contains {sorted(committed)}, the source {sorted(made)}"
+        yield f"{path} contains {sorted(committed)}, but its source generates {sorted(made)}"
         return
     for name, key in made.items():
         if change := _change(key, committed[name]):

@@ -137,7 +137,7 @@ def incomplete(exercise: Exercise) -> Iterator[str]:
         ("alternatives", len(exercise.alternatives), FEWEST_ALTERNATIVES),
     ):
         if count < fewest:
-            yield f"{count} {what}: at least {fewest} are asked for."
+            yield f"{count} {what}: at least {fewest} are required."
     for what, texts in (
         ("mistakes", [mistake.hint for mistake in exercise.mistakes]),
         ("rungs", exercise.hints),
@@ -160,10 +160,10 @@ def fingerprints(key: ExerciseKey) -> Requirement:
         named = judge(mistake.answers, key.expected, key.rule, key.mistakes).mistake
         if named != mistake.name:
             problems.append(
-                f"{key.name}, mistake {mistake.name!r}: its answers are not recognised as its own."
+                f"{key.name}, mistake {mistake.name!r}: its answers are not recognised as this mistake."
             )
     total = len(key.mistakes)
-    return Requirement("mistakes told apart", total, total - len(problems), tuple(problems))
+    return Requirement("mistakes distinguished", total, total - len(problems), tuple(problems))
 
 
 def by_kind(rates: Sequence[Rate]) -> list[Requirement]:
@@ -196,7 +196,7 @@ def trial_table(trial: Trial) -> Group:
     title = f"{trial.exercise}, on {trial.seeds} draws of the inputs"
     table = Table(box=None, header_style="bold", title=title, title_justify="left")
     table.add_column("")
-    table.add_column("what has to hold")
+    table.add_column("requirement")
     table.add_column("holds", justify="right")
     for requirement in trial.requirements:
         sign = "[green]✓[/green]" if requirement.holds else "[red]✗[/red]"

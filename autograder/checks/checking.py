@@ -96,7 +96,9 @@ def _show(warned: Sequence[warnings.WarningMessage]) -> None:
 def _lent(name: str) -> None:
     """Stop the check of a function that was lent: there is no answer of the student's to look at."""
     note = Note(
-        f"{lending.SIGN} {name}: lent, earns nothing", ("Write your own and run this again.",), WAITING
+        f"{lending.SIGN} {name}: lent, earns no points",
+        ("Write your own function and run this cell again.",),
+        WAITING,
     )
     journal.save_check(name, None)
     _remember(name, Status.MISSING)

@@ -178,12 +178,14 @@ def _compare_arrays(
         infinite = np.isinf(values) & ~np.isinf(target)
         if infinite.any():
             share = "Your number is" if infinite.size == 1 else f"{_share(infinite)} of your numbers are"
-            return Fault("infinite", f"{share} infinite, where finite ones are expected.", infinite)
+            return Fault("infinite", f"{share} infinite, although finite numbers are expected.", infinite)
         different = ~_close(values, target, tolerance_for(got, rule, notes))
     if not different.any():
         return None
     if want.size == 1 and want.dtype.kind == "b" and values.item() in (0, 1):
-        return Fault("numbers", f"Yours is {bool(values.item())}; {want.item()} is expected.", different)
+        return Fault(
+            "numbers", f"Your answer is {bool(values.item())}; {want.item()} is expected.", different
+        )
     return Fault(
         "numbers", _difference(values, target, different, "entries" if exact else "numbers"), different
     )
@@ -354,7 +356,7 @@ def _wrong_parts(answer: Answer, want: Answer, rule: Rule) -> str:
             part for part, got in answer.arrays.items() if not _compare_arrays(got, want.arrays[""], rule, "")
         ]
         if len(same) == 1:
-            sentence += f" The expected one is {label(same[0]).removesuffix(': ').lower()} of yours."
+            sentence += f" The expected array is {label(same[0]).removesuffix(': ').lower()} of what your function returned."
     elif list(answer.arrays) == [""]:
         same = [
             part
@@ -362,7 +364,9 @@ def _wrong_parts(answer: Answer, want: Answer, rule: Rule) -> str:
             if not _compare_arrays(answer.arrays[""], want.arrays[part], rule, "")
         ]
         if len(same) == 1:
-            sentence += f" Yours is {label(same[0]).removesuffix(': ').lower()} of them."
+            sentence += (
+                f" What your function returned is {label(same[0]).removesuffix(': ').lower()} of them."
+            )
     return sentence
 
 

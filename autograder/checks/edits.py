@@ -53,7 +53,7 @@ def _why(name: str, error: BaseException | None, new: set[str]) -> str:
         others = ", ".join(f"`{other}`" for other in sorted(new)[:3])
         happened = f"defined {others} and not `{name}`" if new else f"did not define `{name}`"
     return (
-        f"When that cell was last run, it {happened}. The `{name}` in memory is the one from before, so it was not judged: "
+        f"When that cell was last run, it {happened}. The `{name}` in memory is the earlier version, so it was not judged: "
         "change the cell, run it, and then run this check again."
     )
 

@@ -38,7 +38,7 @@ def hint(name: str = "", rung: int | None = None) -> None:
     if (shell := get_ipython()) and fifth:  # the notebook may not have imported it
         shell.user_ns.setdefault("borrow", lending.borrow)
     more = (
-        f'Run hint("{name}") again for the next one.' if hints[reached:] else fifth or LAST.format(name=name)
+        f'Run hint("{name}") again for the next hint.' if hints[reached:] else fifth or LAST.format(name=name)
     )
     display(Note(f"Hint {reached} of {len(hints)} for {name}", (*hints[:reached], more)))
 

@@ -234,7 +234,7 @@ def _types(answer: Answer, want: Answer, rule: Rule) -> Iterator[str]:
         elif kinds[0] == "f" and kinds[1] in "iu":
             yield f"{label(part)}numbers of type {got.dtype} were accepted in place of integers; an index needs `.long()`"
         elif kinds[0] in "biu" and kinds[1] == "f":
-            yield f"{label(part)}numbers of type {got.dtype} were accepted in place of {expected.dtype}; a product with float numbers needs `.float()`"
+            yield f"{label(part)}numbers of type {got.dtype} were accepted in place of {expected.dtype}; a product with floating-point numbers needs `.float()`"
         elif got.dtype == np.float64 and expected.dtype == np.float32 and not answer.notes:
             yield f"{label(part)}float64 was accepted in place of float32; a matrix product of the two stops with an error"
         elif got.dtype == np.float16 and BFLOAT16 not in answer.notes:

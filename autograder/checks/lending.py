@@ -44,7 +44,7 @@ def borrow(name: str = "", key: str = "") -> None:
     name = answer_key.asked_for("borrow", name)
     source = _source(name)
     if not source:
-        display(Note(f"… nothing is lent for {name}", (offer(name) or NOTHING,), WAITING))
+        display(Note(f"… no function is lent for {name}", (offer(name) or NOTHING,), WAITING))
         return
     if journal.checks().get(name) and not is_lent(name) and not _stubs(source, shell.user_ns):
         display(Note(f"✓ {name}: your answer is right, so there is nothing to borrow"))
@@ -55,7 +55,7 @@ def borrow(name: str = "", key: str = "") -> None:
     _of_this_notebook[name] = source
     display(
         Note(
-            f"{SIGN} {name}: lent, earns nothing",
+            f"{SIGN} {name}: lent, earns no points",
             (
                 _when_it_works(name),
                 "Run → Run All Cells runs the cells that depend on it, now and the next time you open the notebook.",
@@ -71,7 +71,7 @@ def _when_it_works(name: str) -> str:
     passed = journal.checks()
     missing = [other for other in _called_by(name) if not passed.get(other) and not is_lent(other)]
     if not missing:
-        return "It works from here on."
+        return "It works from now on."
     *first, last = (other.rpartition(".")[2] for other in missing)
     if not first:
         return (

@@ -22,7 +22,7 @@ WORDS = {
     False: "not yet right",
     None: "not run yet",
     UNANSWERED: "not answered yet",
-    LENT: "lent, earns nothing",
+    LENT: "lent, earns no points",
 }
 FURTHER = re.compile(r"(?i)([\d.]+ · )?(extensions?|further)\b")
 """How the heading of a section begins that does not belong to the core path; it may have a number."""

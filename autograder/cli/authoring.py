@@ -137,7 +137,7 @@ def rates(
     natural: Annotated[
         Path | None,
         typer.Option(
-            help="A YAML file with answers as students would write them, in the format of tests/natural; these are tried, too."
+            help="A YAML file with further answers to try, as students would write them, in the format of tests/natural."
         ),
     ] = None,
     workers: Workers = None,
@@ -177,7 +177,7 @@ def rates(
     counts = Counter(rate.kind for rate in tried)
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     console.print(
-        f"{len({rate.exercise for rate in tried})} exercises, {seeds} seeds: {kinds}; {len(broken)} do not hold."
+        f"{len({rate.exercise for rate in tried})} exercises, {seeds} seeds: {kinds}; {len(broken)} of these answers break their rule."
     )
     if broken:
         raise typer.Exit(1)
@@ -223,7 +223,7 @@ def lend(
 
 def minutes(
     names: Names = None,
-    by_section: Annotated[bool, typer.Option("--sections", help="Show every section, too.")] = False,
+    by_section: Annotated[bool, typer.Option("--sections", help="Also show every section.")] = False,
 ) -> None:
     """Estimate how many minutes a student needs for each notebook.
 

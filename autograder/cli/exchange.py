@@ -93,7 +93,7 @@ def collect(
                 f"wrote {path} with the files that could not be matched: fill in the column student, and collect again with --matched {path}."
             ]
         )
-    complain_of(done.left, "could not be taken")
+    complain_of(done.left, "could not be collected")
     if done.unread:
         raise typer.Exit(1)
 
@@ -144,7 +144,10 @@ def export(
         ),
     ] = None,
     column: Annotated[
-        str, typer.Option(help="What the assignment's column is called there. Default: its name.")
+        str,
+        typer.Option(
+            help="The heading of the assignment's column in that system. Default: the assignment's name."
+        ),
     ] = "",
     unfinished: Annotated[
         bool,
@@ -182,7 +185,7 @@ def export(
         to = Destination(found) if found in EXPORTERS else Destination.CSV
         say_lines(
             [
-                f"The hand-ins were collected from {where}: exporting for {to.value}. --to selects another layout."
+                f"The hand-ins were collected from {where}: exporting for {to.value}. --to selects a different layout."
             ]
         )
     exporter = EXPORTERS[to.value](column=column, unfinished=unfinished, assignment=[chosen.name])
@@ -197,11 +200,11 @@ def export(
             )
         )
     if exporter.missing:
-        console.print(Text(f"Handed in nothing: {', '.join(exporter.missing)}."))
+        console.print(Text(f"Students who handed in nothing: {', '.join(exporter.missing)}."))
     if exporter.marked:
         console.print(
             Text(
-                f"Written with an apostrophe in front, so the other system will not find them: {', '.join(exporter.marked)}."
+                f"These ids were written with an apostrophe in front, so the other system will not find them: {', '.join(exporter.marked)}."
             )
         )
 
@@ -235,7 +238,7 @@ def feedback(
     if packed:
         archives = pack(assignment, made, output)
         left += archives.left
-        say_lines(f"wrote {path}: {count} of them" for path, count in archives.archives.items())
+        say_lines(f"wrote {path} with {count} of these pages" for path, count in archives.archives.items())
     complain_of(left, "not packed" if packed else "without a page")
 
 

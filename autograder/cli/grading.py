@@ -70,10 +70,10 @@ def grade(
     The exit status is 0 if everybody has been graded and 130 after Ctrl+C. If it is 1, the last lines name the students who
     were not graded and say what to do.
 
-    A cluster's workers need the same checkout and the same environment as this machine: start them there
+    A cluster's workers need the same checkout and environment as this machine. Start them on the cluster
     with `dask worker tcp://host:port`. See docs/grading.md.
 
-    With --watch the command keeps running. It looks at the folder once a second, grades what is new and complete, writes the
+    With --watch the command keeps running. It checks the folder of submissions once a second, grades what is new and complete, writes the
     page of feedback, and prints a line for each hand-in. This takes seconds, because the servers stay warm. Stop it with
     Ctrl+C. When you start it again, it grades nothing twice.
     """
@@ -347,7 +347,7 @@ def _grading(assignment: Assignment, total: int) -> Iterator[tuple[Callable, Cou
             counted["done"] += 1
             if counted["done"] == 1 and not progress.console.is_terminal:
                 teller(progress)(
-                    f"The first is graded; `autograder watch {assignment.argument}` shows its progress."
+                    f"The first notebook is graded; `autograder watch {assignment.argument}` shows its progress."
                 )
             counted["troubled"] += result.trouble
             record.add(result.trouble)

@@ -53,7 +53,7 @@ Json = Annotated[
 ]
 OnlyExercises = Annotated[
     list[str] | None,
-    typer.Option("--exercise", help="Only this one, such as attention.entropy; may be repeated."),
+    typer.Option("--exercise", help="Only this exercise, such as attention.entropy; may be repeated."),
 ]
 Jail = Annotated[Isolation, typer.Option(help="none: run students' code with your own permissions.")]
 

@@ -25,7 +25,10 @@ class Likeness(StrEnum):
 
 def report(
     name: Annotated[
-        str, typer.Argument(metavar="[ASSIGNMENT]", help="Such as 02_attention. Default: the whole term.")
+        str,
+        typer.Argument(
+            metavar="[ASSIGNMENT]", help="The assignment, such as 02_attention. Default: the whole term."
+        ),
     ] = "",
     output: Annotated[
         Path | None,
@@ -108,7 +111,7 @@ def written(
     name: Name,
     by: Annotated[
         Likeness,
-        typer.Option(help="How similar answers are grouped; meaning needs c.Autograder.sentence_encoder."),
+        typer.Option(help="How similar answers are grouped; `meaning` needs c.Autograder.sentence_encoder."),
     ] = Likeness.MEANING,
     again: Annotated[
         float, typer.Option(min=0, max=1, help="Share of the answers offered for a second, blind reading.")

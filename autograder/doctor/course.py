@@ -97,12 +97,14 @@ def exchange(root: Path) -> Readiness:
     """Whether nbgrader's exchange can be written. A course does without one if it collects from Moodle or Canvas."""
     config = own_settings(root)
     folder = Path(config.get("Exchange", {}).get("root", "/usr/local/share/nbgrader/exchange"))
-    without = "without one: `autograder collect FILE.zip` and `autograder feedback NAME --zip`."
+    without = (
+        "work without an exchange: use `autograder collect FILE.zip` and `autograder feedback NAME --zip`."
+    )
     if "ExchangeFactory" in config:
         return Readiness(
             "exchange",
             Level.GOOD,
-            "nbgrader_config.py sets an exchange other than nbgrader's own; not tested",
+            "nbgrader_config.py sets an exchange other than nbgrader's own, which `doctor` cannot test",
         )
     if not folder.is_dir():
         return Readiness("exchange", Level.NOTE, f"none: there is no {folder} (c.Exchange.root).", without)

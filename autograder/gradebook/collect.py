@@ -270,7 +270,7 @@ def _of_one_person(
         remedy = f"rename the folder that is not {shown}'s"
     for hand_ins in several:
         if hand_ins not in exact:
-            reason = f"{shown} would be both {called}: {remedy}."
+            reason = f"{called} would both count as {shown}: {remedy}."
             done.matches.miss(layout.top(hand_ins[0].file.path), reason)
             done.left.append(LeftOut(hand_ins[0].file.path, reason))
     return exact
@@ -377,7 +377,7 @@ def _attempt(owner: FileOwner, clock: tzinfo) -> _When:
         told = datetime.strptime(str(owner.order), "%Y%m%d%H%M%S").replace(tzinfo=clock)
         return _When(told.astimezone(UTC).replace(tzinfo=None))
     except (ValueError, OverflowError):
-        return _When(None, f"the name of the file has {owner.order} in place of a time.")
+        return _When(None, f"the name of the file has {owner.order} instead of a time.")
 
 
 def _about(table: Table, sheet: Worksheet, persons: Mapping[str, str], zone: str) -> list[str]:
@@ -392,7 +392,7 @@ def _about(table: Table, sheet: Worksheet, persons: Mapping[str, str], zone: str
         lines.append(f"{table.path.name}: {sheet.about_times}")
     if not persons.keys() & sheet.by_number.keys():
         lines.append(
-            f"None of the download's numbers is in {table.path.name}: does it belong to another assignment?"
+            f"None of the participant numbers in the download occurs in {table.path.name}. Does this table belong to another assignment?"
         )
     return lines
 
@@ -488,8 +488,9 @@ class _Put:
         if ours or (exact and written and when > written):
             return False
         reason = (
-            f"{where} contains another notebook that `autograder collect` did not put there, or that was changed "
-            "afterwards, and the times do not say which is later. Move it away if you want this one."
+            f"{where} already contains a notebook that `autograder collect` did not put there or that was changed afterwards, and "
+            "the times do not show whether that notebook is older than the downloaded one. To use the downloaded notebook, move "
+            "the other one away."
         )
         self.done.left.append(LeftOut(self.student, reason))
         return True
@@ -602,10 +603,10 @@ def explain(done: Collection) -> list[str]:
             f"{_shown(hand_in.student)} handed in {count}: {_shown(hand_in.name.file)} counts; passed over: {over}."
         )
     lines += [RULE] if several else []
-    lines += [f"Left as it was: {student}" for student in done.superseded]
+    lines += [f"Kept unchanged: {student}" for student in done.superseded]
     if done.new:
         lines.append(
-            f"Not in the gradebook yet; they will be added when they are graded: {_listed(done.new)}."
+            f"These students are not in the gradebook yet and will be added when they are graded: {_listed(done.new)}."
         )
     if done.others:
         lines.append(f"Files other than notebooks, not collected: {done.others}.")

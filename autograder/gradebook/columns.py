@@ -104,12 +104,12 @@ def find_columns(table: Table, id_column: str = "", students: Collection[str] = 
         found.places["lms_user_id"] = plain.index("id")
     if id_column:
         if letters(id_column) not in plain:
-            raise CourseError(f"{table.path} has no column {id_column!r}. It has: {table.columns}.")
+            raise CourseError(f"{table.path} has no column {id_column!r}. Its columns: {table.columns}.")
         ids = [plain.index(letters(id_column))]
     if not ids:
         raise CourseError(
             f"{table.path} has no heading that we recognise as that of the ids: name the column, as in --id "
-            f"{table.heading[addresses[0]] if addresses else table.heading[0]!r}. It has: {table.columns}. (If that is not the "
+            f"{table.heading[addresses[0]] if addresses else table.heading[0]!r}. Its columns: {table.columns}. (If that is not the "
             "heading of the table, delete the lines above the heading.)"
         )
     found.places["id"] = _choose(table, ids, set(students), found)

@@ -23,7 +23,9 @@ from autograder.gradebook.tables import harmless
 class SafeExport(ExportPlugin):
     """An exporter whose file holds no formula, and which remembers what an instructor has to know of it."""
 
-    column = Unicode(help="What the assignment's column is called there. Default: its name.").tag(config=True)
+    column = Unicode(
+        help="The heading of the assignment's column in that system. Default: the assignment's name."
+    ).tag(config=True)
     unfinished = Bool(
         help="Also include students who still have answers to be graded by hand, with their points so far."
     ).tag(config=True)

@@ -120,7 +120,7 @@ def registering(notebooks: Mapping[Assignment, NotebookNode]) -> Iterator[None]:
             except CellsChanged as error:  # there are submissions
                 differing = ", ".join(error.names)
                 raise CourseError(
-                    f"{notebook.called} has gained or lost cells ({differing or 'their kind has changed'}). "
+                    f"{notebook.called} has gained or lost cells ({differing or 'their types have changed'}). "
                     "nbgrader's gradebook allows that only while nobody has handed in."
                 ) from error
         yield

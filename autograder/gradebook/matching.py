@@ -34,7 +34,7 @@ def read_matches(path: Path) -> dict[str, str]:
     if missing := [name for name in HEADING[:2] if name not in heading]:
         raise CourseError(
             f"{path} has no column {' and no column '.join(map(repr, missing))}, unlike the table that `autograder collect` "
-            f"writes. It has: {table.columns}."
+            f"writes. Its columns: {table.columns}."
         )
     names, students = (table.column(heading.index(name)) for name in HEADING[:2])
     pairs = zip(map(unescaped, names), map(unescaped, students), strict=True)

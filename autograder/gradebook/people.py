@@ -83,16 +83,16 @@ def _obstacle(
     if damage := what_is_wrong(student):
         return damage
     if not may_be_a_folder(student):
-        return "cannot be an id: an id has at most 128 characters, and none of <, >, / or invisible ones."
+        return "cannot be an id: an id has at most 128 characters, and contains no <, >, / or invisible characters."
     if student in people:
         return (
-            "" if people[student] == person else "occurs twice, with different names: the first one counts."
+            "" if people[student] == person else "occurs twice, with different names: the first name counts."
         )
     other = folded.get(student.casefold(), student)
     return (
         ""
         if other == student
-        else f"differs from {other} only in upper and lower case: decide which of the two it is."
+        else f"differs from {other} only in upper and lower case: decide which of the two is right."
     )
 
 

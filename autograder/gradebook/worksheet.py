@@ -71,7 +71,7 @@ def read_worksheet(
     if place is None:
         raise CourseError(
             f"{table.path} has no column with a number for each student, as Moodle's grading worksheet (Identifier: "
-            f"Participant 101) and Canvas' exported gradebook (ID) have. It has: {table.columns}."
+            f"Participant 101) and Canvas' exported gradebook (ID) have. Its columns: {table.columns}."
         )
     rows = {number: row for row in table.rows if (number := _number(row[place]))}
     named = _headed(table, FULL_NAME) or _name_columns(table, rows, numbers)

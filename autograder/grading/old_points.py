@@ -37,7 +37,7 @@ class OldPoints:
         marks = " Scores given by hand are kept, and marked for another look." if self.by_hand else ""
         return (
             f"{self.assignment.called}: points have changed ({changed}), and {whose} the old ones: "
-            f"{' '.join(names)}. `autograder regrade {self.assignment.argument}` shows what would change, and changes it.{marks}"
+            f"{' '.join(names)}. `autograder regrade {self.assignment.argument}` shows what would change, and applies the changes if you agree.{marks}"
         )
 
 

@@ -272,7 +272,7 @@ def _is_worth_nothing(verdict: CellVerdict) -> bool:
 
 
 def _left_unsure(verdict: CellVerdict, why: str) -> CellVerdict:
-    reason = f"{why} To be graded by hand. As the notebook stands: {verdict.reason}"
+    reason = f"{why} To be graded by hand. As submitted: {verdict.reason}"
     return replace(verdict, score=None, status=Status.MANUAL, reason=readable(reason))
 
 

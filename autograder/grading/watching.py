@@ -164,7 +164,9 @@ class Watch:
             (student,) = folders
             self._failed[student] = states[student], self.clock() + AGAIN_AFTER
             kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
-            self._say(student, f"{kind}{error} The hand-in is tried again in a minute.")
+            self._say(
+                student, f"{kind}{error} `autograder` will try to grade this hand-in again in a minute."
+            )
             return
         for student, of_student in results.items():
             self._done[student] = states[student]

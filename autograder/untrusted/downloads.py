@@ -126,7 +126,9 @@ def _require_short_list(file: BinaryIO, source: str) -> None:
     if (place := tail.rfind(b"PK\x06\x06")) >= 0 and len(tail) >= place + 48:  # of large archives
         sizes.append(struct.unpack_from("<Q", tail, place + 40)[0])
     if max(sizes) > MOST_LISTED:
-        raise CourseError(f"{source} contains more files than can be read at once: collect it in parts.")
+        raise CourseError(
+            f"{source} contains more files than can be read at once: split it and collect the parts one by one."
+        )
     file.seek(0)
 
 
@@ -303,7 +305,7 @@ class Budget:
             if self._left >= MAX_FILE_BYTES:
                 raise
             raise Unreadable(
-                "with this one, the notebooks are too large to read at once: collect them in parts."
+                "together with this file, the notebooks are too large to read at once: collect them in several batches."
             ) from None
         self._left -= len(blob)
         return blob

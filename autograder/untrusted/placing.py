@@ -283,7 +283,7 @@ class _Placing(WrittenAnswers, Doubts):
         if self._turned:
             titles = headings(self._released)
             names = ", ".join(titles.get(name, f"`{name}`") for name in self._turned)
-            yield f"The kind of these cells was changed (code, Markdown or raw); their texts count all the same: {names}."
+            yield f"The type of these cells (code, Markdown or raw) was changed, but their text is still graded: {names}."
 
 
 def _without_leads(text: str) -> str:

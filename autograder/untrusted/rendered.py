@@ -189,8 +189,8 @@ class Renderer(IPythonRenderer):
         what = "a picture that is not attached"
         if kinds:
             what = (
-                f"a picture of the kind {escape(next(iter(kinds)))}, which is not shown here: hand it in as PNG or JPEG, or "
-                "look at it in the notebook as it was handed in"
+                f"a picture of type {escape(next(iter(kinds)))}, which cannot be shown here; it can be seen in the submitted notebook, "
+                "and PNG or JPEG would be shown"
             )
         return f"({text}: {what})" if text else f"({what})"
 

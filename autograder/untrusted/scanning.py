@@ -231,7 +231,7 @@ class Scanner:
 
 def _too_many() -> Unreadable:
     return Unreadable(
-        "The file has millions of lists and objects in it. Clear all outputs of the notebook and save it."
+        "The file contains millions of lists and objects. Clear all outputs of the notebook and save it."
     )
 
 

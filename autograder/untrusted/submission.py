@@ -178,9 +178,9 @@ def _others(folder: Path, own: Collection[str]) -> str:
         names = [name for name in first if name.isprintable() and composed(name) not in known]
         notebooks = sorted(name for name in names if ".ipynb" in name.lower())
         if notebooks:
-            return f"; there is {', '.join(notebooks[:3])}, which has another name"
+            return f"; there is {', '.join(notebooks[:3])}, which has a different name"
         if names:
-            return f", which holds {', '.join(sorted(names)[:3])}"
+            return f", which contains {', '.join(sorted(names)[:3])}"
     return ""
 
 

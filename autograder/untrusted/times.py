@@ -212,13 +212,13 @@ def _hour(hour: int, meridiem: str) -> int:
 def _day(parts: _Parts, numbers: list[str], words: list[str], order: Order) -> datetime:
     """The day, if there is one; of several the one whose weekday is named. Raises NoTime."""
     if unknown := [word for word in words if not _names(word)]:
-        raise NoTime(f"has the word {unknown[0][:20]!r}, which is not recognised")
+        raise NoTime(f"contains the word {unknown[0][:20]!r}, which is not recognised")
     agree = {
         day: agrees for day, agrees in _days(parts, numbers, words, parts.order or order) if day.year in YEARS
     }
     days = [day for day, agrees in agree.items() if agrees] or list(agree)
     if not days:
-        raise NoTime("has no day that exists")
+        raise NoTime("names no day that exists")
     if len(days) > 1:
         first, second = sorted(days)[:2]
         raise NoTime(f"may be {first.day} {first:%B} or {second.day} {second:%B}")

@@ -210,7 +210,7 @@ class Desk:
         with self._now() as now:
             student = self._aliased(now).get(alias)
             if student is None or now.marks[student].waiting:
-                raise Conflict("This answer has changed meanwhile.")
+                raise Conflict("This answer has changed in the meantime.")
             if student in now.state.second:
                 raise Conflict(f"{now.state.second[student].by} has just read this answer a second time.")
             now.state.second[student] = decision

@@ -286,7 +286,7 @@ class Language:
             )
         if len(words) > self.max_length - 2:
             raise ValueError(
-                f"{len(words)} words are too many: the language's sentences have at most {self.max_length - 2}"
+                f"{len(words)} words are too many: the language's sentences have at most {self.max_length - 2} words"
             )
         ids = [BOS, *(self.id_of[word] for word in words), EOS]
         return np.array(ids + [PAD] * (self.max_length - len(ids) if pad else 0))
@@ -376,7 +376,7 @@ class Language:
             bad = ids[(ids < 0) | (ids >= len(self.vocabulary))][0]
             raise ValueError(f"id {bad} is outside the vocabulary of {len(self.vocabulary)} words")
         if (ids[:, :1] != BOS).any():
-            raise ValueError(f"every row of ids begins with [BOS] = {BOS}; encode() puts it there")
+            raise ValueError(f"every sequence of ids must begin with [BOS] = {BOS}; encode() adds this token")
         return ids.astype(np.int64)
 
     def _require(self, belief: Belief, ids: np.ndarray) -> None:

@@ -237,7 +237,7 @@ def combining(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> 
     q, bases = max((math.prod(each), each) for each in bases if math.prod(each) <= MOST)
     if q == 1:
         raise GrammarError(
-            f"{pattern!r} has no choice that is in all of its sentences; there is nothing to hold out"
+            f"{pattern!r} has no choice that occurs in all of its sentences; there is nothing to hold out"
         )
     multipliers = [math.prod(bases[:i]) for i in range(len(digits))]
     return Combining(dict.fromkeys(places, 1) | dict(zip(digits, multipliers, strict=True)), q)

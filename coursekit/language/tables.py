@@ -137,5 +137,5 @@ def _check_ambiguous(slots: dict) -> None:
     bare = {filler.word for slot in slots for filler in slot if not filler.sense}
     if both := sorted(marked & bare):
         raise GrammarError(
-            f"{both[0]!r} occurs with a sense in one line and without one in another; mark it or replace it"
+            f"{both[0]!r} occurs with a sense in one line and without one in another; mark the sense or replace the word"
         )

@@ -43,11 +43,11 @@ def load_with_head(folder: Path | None = None, attentions: bool = False) -> Bert
             start[name].data += difference.float()
     except (KeyError, RuntimeError):
         raise ModelMissing(
-            f"novels_minilm.safetensors does not fit this MiniLM. {remedy('minilm')}"
+            f"novels_minilm.safetensors does not match this MiniLM. {remedy('minilm')}"
         ) from None
     return model.eval()
 
 
 def remedy(name: str) -> str:
     """The advice for a model of the novels that is missing or damaged."""
-    return f"Fetch data/models again, or train it again: python -m coursekit.pretrain novels-{name} --corpus FOLDER --record data"
+    return f"Fetch data/models again, or retrain the model: python -m coursekit.pretrain novels-{name} --corpus FOLDER --record data"

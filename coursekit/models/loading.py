@@ -148,8 +148,8 @@ def _from_package(asked: Asked, head: Head, attentions: bool) -> Loaded:
         return _with_learned_head(asked, attentions)
     if head not in (None, stand_in.head):
         raise NoSuchHead(
-            f"{asked.name} was not loaded from the hub, and its stand-in {stand_in.name} was published without a {head} head, so transformers would add one with random weights. Use a network and load({asked.name!r}, head={head!r}, "
-            "from_hub=True), or the course's small BERT, which has one: coursekit.small.load('bert')."
+            f"{asked.name} was not loaded from the hub, and its stand-in {stand_in.name} was published without a {head} head, so transformers would add one with random weights. Connect to the internet and call load({asked.name!r}, head={head!r}, "
+            "from_hub=True), or use the course's small BERT, which has such a head: coursekit.small.load('bert')."
         )
     if stand_in is MINILM:
         folder = MINILM.package.folder()
@@ -158,7 +158,7 @@ def _from_package(asked: Asked, head: Head, attentions: bool) -> Loaded:
         from coursekit.models import smollm2
 
         model, tokenizer = smollm2.load(head, attentions)
-    tokens = "" if asked.same_vocabulary else ", and other tokens"
+    tokens = "" if asked.same_vocabulary else ", and different tokens"
     note = f"{_called(asked)}: {stand_in.what}. {stand_in.why_different}{tokens}."
     return Loaded(model, tokenizer, stand_in.name, note)
 
@@ -169,7 +169,7 @@ def _with_learned_head(asked: Asked, attentions: bool) -> Loaded:
         model = learned_head.load_with_head(attentions=attentions)
     except learned_head.ModelMissing as missing:
         raise NoSuchHead(
-            f"{MINILM.name} was published without a masked-lm head, and the one that the course has trained is not there: {missing}"
+            f"{MINILM.name} was published without a masked-lm head, and the head that the course has trained is missing: {missing}"
         ) from None
     note = (
         f"{_called(asked)}: {MINILM.what}. It was published without a masked-LM head; this course has trained one on novels "
@@ -185,7 +185,11 @@ def _called(asked: Asked) -> str:
 
 
 def _how_to_ask(asked: Asked, from_hub: bool) -> str:
-    return "" if from_hub or asked.packaged else f" With a network, from_hub=True loads {asked.name} itself."
+    return (
+        ""
+        if from_hub or asked.packaged
+        else f" With an internet connection, from_hub=True loads {asked.name} itself."
+    )
 
 
 def _an(role: str) -> str:

@@ -104,7 +104,7 @@ def convert() -> Path | None:
     except OSError as error:
         print(
             f"The unpacked model cannot be kept in {target.parent} ({error.strerror or error}), so the next session "
-            "unpacks it again. WORDS_IN_CONTEXT_CACHE may name another folder with 550 MB of free space."
+            "unpacks it again. Set WORDS_IN_CONTEXT_CACHE to another folder with 550 MB of free space."
         )
         return None
     finally:

@@ -139,7 +139,7 @@ class SensesByLayer:
     @property
     def parts(self) -> dict[str, Bool[np.ndarray, " m"]]:
         """Test sentences by where their cues are."""
-        return {"other sentences": ~self.cue_later, "every cue comes after": self.cue_later}
+        return {"other sentences": ~self.cue_later, "every cue comes after the word": self.cue_later}
 
     @property
     def chosen(self) -> dict[str, Float[np.ndarray, " m"]]:
@@ -170,8 +170,8 @@ class SensesByLayer:
                 "above the bag of words": self.mean(found - self.without_layers["bag"]),
                 "above near words": self.mean(found - self.without_layers["near words"]),
                 "above the window of two": self.mean(found - self.without_layers["window of two"]),
-                "above chance, every cue comes after": self.mean(found - chance, self.cue_later),
-                "above chance, every cue comes after, last layer": self.mean(
+                "above chance, if every cue comes after the word": self.mean(found - chance, self.cue_later),
+                "above chance at the last layer, if every cue comes after the word": self.mean(
                     self.correct[name][-1] - chance, self.cue_later
                 ),
             }

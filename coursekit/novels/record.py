@@ -24,7 +24,7 @@ GAPS, ROWS, BATCHES = 1_000, 1_000, 40
 
 def record(name: str, model: nn.Module, corpus: Corpus, data: Path, curve: Curve, **made: float) -> Path:
     """Write `data/models/novels_NAME.*`. `curve`: that of `pretrain`; `made`: seed, steps and minutes."""
-    print(f"novels-{name}: measuring (some minutes)", flush=True)
+    print(f"novels-{name}: measuring (a few minutes)", flush=True)
     found = MEASURES[name](model.eval(), corpus)
     folder, about = data / "models", {**made, "curve": UNITS[name], "figures": found}
     if name == "minilm":  # its words are those that were published

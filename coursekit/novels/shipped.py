@@ -32,7 +32,7 @@ TITLES = {
     "elmo": "A character network and two separate stacks of 2 LSTM layers with 256 dimensions, one from left to right, one "
     "from right to left; it reads any word and predicts the 16,384 most frequent ones",
     "bert": "An encoder of 4 layers with 256 dimensions, trained to predict masked subwords (a fifth of them; of these 80 % [MASK], "
-    "10 % another, 10 % unchanged; no next-sentence prediction), with the 8,192 subwords of the novels' GPT",
+    "10 % another subword, 10 % unchanged; no next-sentence prediction), with the 8,192 subwords of the novels' GPT",
     "gpt": "A causal decoder of 4 layers with 256 dimensions (layer norm first, as in GPT-2) and a vocabulary of 8,192 subwords",
 }
 

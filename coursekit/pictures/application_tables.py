@@ -9,7 +9,7 @@ from IPython.display import display
 from jaxtyping import Float
 from torch import Tensor
 
-from coursekit.application_runs import Interval, Scores
+from coursekit.application_runs import SOURCES, Interval, Scores, of_source
 from coursekit.entity_scores import Spans, Tagged
 from coursekit.intervals import bootstrap, half_width
 from coursekit.plots import listed
@@ -36,6 +36,26 @@ def gains_of_fine_tuning(gains: Mapping[str, Interval], answers: pd.DataFrame) -
         print(f"fine-tuned − {name:<18} {middle:+z.3f}  (95 % {low:+.3f} to {high:+.3f}): {verdict}")
     by_seed = answers[answers["model"] == "fine-tuned"].groupby("seed")["right"].mean()
     print(f"fine-tuned, accuracy by seed: {listed(by_seed, 3)} (± {half_width(by_seed):.3f})")
+
+
+def other_sources(answers: pd.DataFrame) -> None:
+    """By how many points other training examples change the accuracy on the same test sentences, by model and source."""
+    for source in SOURCES[1:]:
+        for model in ("frozen", "fine-tuned"):
+            own, ours = answers[f"{source}, {model}"], answers[f"ours, {model}"]
+            middle, low, high = of_source(own - ours, source)
+            print(
+                f"{source:<7}  {model:<10}  {f'trained on {source} sentences − on our reviews:':<47}"
+                f"{100 * middle:+5.1f} points (95 % {100 * low:+.1f} to {100 * high:+.1f})"
+            )
+    middle, low, high = of_source(answers["film, frozen, 3,120"] - answers["film, frozen"], "film")
+    print(
+        f"film     frozen      {'trained on 3,120 − on 780 film sentences:':<47}"
+        f"{100 * middle:+5.1f} points (95 % {100 * low:+.1f} to {100 * high:+.1f})"
+    )
+    for source in SOURCES[1:]:
+        middle, low, high = of_source(answers["one rater"], source)
+        print(f"{source:<7}  one rater agrees with the others: {middle:.3f} (95 % {low:.3f} to {high:.3f})")
 
 
 def entities(tokens: Sequence[str], taggings: Sequence[list[str]], spans: Spans) -> None:

@@ -203,7 +203,7 @@ def frontier(table: pd.DataFrame, best: Float[np.ndarray, "n 2"]) -> None:
         right.plot(place, exact.loc[beta, "ref_to_best"], color=GREY, marker="_", markersize=16)
         said.append(
             f"β = {beta:g}: reward {y:.2f} ± {dy:.2f} at {x:.2f} ± {dx:.2f} nats, π* {exact.loc[beta, 'best_reward']:.2f} at "
-            f"{exact.loc[beta, 'best_to_ref']:.2f}, KL to π* {d:.2f} ± {dd:.2f}, of the reference {exact.loc[beta, 'ref_to_best']:.2f}"
+            f"{exact.loc[beta, 'best_to_ref']:.2f}, KL to π* {d:.2f} ± {dd:.2f} (from the reference to π*: {exact.loc[beta, 'ref_to_best']:.2f})"
         )
     left.set(
         xlabel="KL to the reference (nats)",

@@ -45,9 +45,9 @@ def json_before_and_after(
 def json_recorded(runs: pd.DataFrame) -> None:
     """What each prompt and each seed of LoRA reaches on 20 held-out questions and 10 other requests, and the change on plain text."""
     names = {
-        "no instruction": "SmolLM2 as it is",
-        "format described": "… the format described in the prompt",
-        "five examples": "… five examples in the prompt",
+        "no instruction": "SmolLM2, no instruction",
+        "format described": "SmolLM2, format described in the prompt",
+        "five examples": "SmolLM2, five examples in the prompt",
     }
     head = [
         "", "in the format (95 % interval)", "contains the answer", "other requests in the format",

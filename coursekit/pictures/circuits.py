@@ -92,7 +92,7 @@ def lens(
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=2, fontsize=8)
     show(
         figure,
-        alt=f"KL divergence from the exact distribution by point of the stream ({', '.join(POINTS)}; for BERT by layer), 95 % intervals over "
+        alt=f"KL divergence from the exact distribution by point of the residual stream ({', '.join(POINTS)}; for BERT by layer), 95 % intervals over "
         f"sentences. {'; '.join(said)}.",
     )
 
@@ -236,7 +236,7 @@ def patched(
             said.append(f"{name if shares is values else f'{name}, source of the same sense'} ({len(shares)} pairs): {'; '.join(rows) or 'all below 0.05'}")  # fmt: skip
     axes[1, len(found) // 2].set_xlabel("exchanged after layer (0: input of the first)")
     figure.colorbar(image, ax=axes, label="share restored", shrink=0.8)
-    show(figure, alt=f"Share of the difference of senses that one exchanged vector restores, by position and layer. {'. '.join(said)}.")  # fmt: skip
+    show(figure, alt=f"Share of the difference between the senses that is restored by exchanging one vector, by position and layer. {'. '.join(said)}.")  # fmt: skip
 
 
 def _two_digits(means: Float[np.ndarray, "rows columns"]) -> np.ndarray:
@@ -265,7 +265,7 @@ def attributed(
         said.append(f"{name}: {'; '.join(large)}")
     axes[1].set_xlabel("exchanged after layer (0: input of the first)")
     figure.colorbar(image, ax=axes, label="share restored", shrink=0.8)
-    show(figure, alt=f"Share of the difference that one exchange restores, at layers 0, 1 and 2, mean over {len(exact)} pairs. {'. '.join(said)}.")  # fmt: skip
+    show(figure, alt=f"Share of the difference that is restored by exchanging one vector, at layers 0, 1 and 2, mean over {len(exact)} pairs. {'. '.join(said)}.")  # fmt: skip
 
 
 ASKED = {

@@ -96,7 +96,7 @@ def differences(
     )
     show(
         figure,
-        alt=f"Differences of accuracy on {items} real sentences, in percentage points: {said}.",
+        alt=f"Differences in accuracy on {items} real sentences, in percentage points: {said}.",
     )
 
 
@@ -132,10 +132,12 @@ def holm(
     """The sorted p-values of all pairs with the threshold 0.05 and Holm's thresholds; pairs between the two are named."""
     order, count = p.argsort().tolist(), len(p)
     print(
-        "simulated worlds without differences in which at least one difference is called clear:",
+        "simulations without true differences in which at least one difference was called clear:",
         ", ".join(f"{rule} {share:.0%}" for rule, share in falsely.items()),
     )
-    print(f"clear differences in our data: each at 95 % {(p < 0.05).sum()} of {count}, Holm {stays.sum()}")
+    print(
+        f"clear differences in our data: {(p < 0.05).sum()} of {count} if each is tested at 95 %, {stays.sum()} with Holm's method"
+    )
     places, lowest = np.arange(1, count + 1), 5e-4
     sorted_p = np.maximum(p[order].numpy(), lowest)
     figure, ax = plt.subplots(figsize=(8.6, 3.5))
@@ -169,7 +171,7 @@ def holm(
     show(
         figure,
         alt=f"p-values of {count} pairs. Below 0.05: {int((p < 0.05).sum())}; clear with Holm's method: {int(stays.sum())}. "
-        f"Clear only if taken alone: {picked or 'none'}. Fraction of worlds without differences in which a difference is called clear: {found}.",
+        f"Clear only if taken alone: {picked or 'none'}. Fraction of simulations without true differences in which a difference was called clear: {found}.",
     )
 
 
@@ -288,12 +290,13 @@ def calibration(curves: Mapping[str, Mapping[str, Tensor]]) -> None:
         ax.plot(x, y, color=colour, linewidth=1)
         ax.scatter(x, y, s=15 + 0.12 * n, color=colour, marker=marker, label=label, zorder=3)
         points = ", ".join(
-            f"said {a:.2f}, found {b:.2f} ({int(c)} answers)" for a, b, c in zip(x, y, n, strict=True)
+            f"confidence {a:.2f}, accuracy {b:.2f} ({int(c)} answers)"
+            for a, b, c in zip(x, y, n, strict=True)
         )
         said.append(f"{label}; {points}")
     ax.set(
-        xlabel="mean confidence in a bin (said)",
-        ylabel="accuracy in the bin (found)",
+        xlabel="mean confidence in the bin",
+        ylabel="accuracy in the bin",
         xlim=(0.2, 1.02),
         ylim=(0, 1.02),
     )

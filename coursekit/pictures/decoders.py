@@ -273,7 +273,7 @@ def scaling(
         figure,
         alt=f"Mean nats per token above the bound after {tokens} training tokens. {'; '.join(said)}. According to the law, the best "
         f"number of parameters grows from {best[0]:,.0f} to {best[-1]:,.0f} as compute grows from {compute[0]:.0e} to {compute[-1]:.0e} "
-        f"operations, that is, as its power {beta / (alpha + beta):.2f}. Dashed lines show the powers 0.73 and 0.50.",
+        f"operations, that is, in proportion to compute to the power {beta / (alpha + beta):.2f}. Dashed lines show the powers 0.73 and 0.50.",
     )
 
 

@@ -90,7 +90,7 @@ def few_shot(
         count, labels = int(name.split(",")[0]), "swapped" if "swapped" in name else "right"
         chosen = recorded[(recorded.examples == count) & (recorded.labels == labels)]
         answered = chosen[chosen.measure == "answered positive"].value
-        row["answered positive: least"], row["most"] = answered.min(), answered.max()
+        row["answered positive: minimum"], row["maximum"] = answered.min(), answered.max()
     draws = recorded.draw.nunique()
     show(
         figure,
@@ -146,8 +146,8 @@ def in_context(measured: InContext, losses: Sequence[float]) -> None:
         f"{measured.on_training_rules[last]:.3f} on training rules, optimum {best[last]:.3f}"
     )
     print(
-        "symbols that occurred exactly once before, with a random label: the learner repeats this label for a fraction of "
-        f"{measured.copied:.3f}"
+        "symbols that occurred exactly once before, with a random label: the learner repeats the label of a fraction of "
+        f"{measured.copied:.3f} of them"
     )
     print(
         f"model trained on one rule and tested on this rule: accuracy {measured.on_one_rule[0]:.3f} without an example"

@@ -158,15 +158,15 @@ def knobs(
     )
     ax.legend(fontsize=9, loc="lower left")
     said = "; ".join(
-        f"{'temperature ' if name in temperatures else ''}{name}: {possible:.2f} possible, {different:.0f} words"
+        f"{'temperature ' if name in temperatures else ''}{name}: {possible:.2f} possible, {different:.0f} different words"
         for name, (possible, different) in written.items()
     )
     show(
         figure,
-        alt=f"250 sentences each, mean of the draws. {said}. True language: 1.00 and {language[1]:.0f} words.",
+        alt=f"250 sentences each, mean of the draws. {said}. True language: 1.00 and {language[1]:.0f} different words.",
     )
     print(
-        "difference in the number of words from the line that joins the temperatures (four draws of 250 sentences):"
+        "number of different words, minus the value on the line that joins the results for different temperatures (four draws of 250 sentences):"
     )
     for name in (name for name in drawn if name.startswith("top")):
         mean, half = mean_and_half(words_above_the_line(drawn, name))
@@ -184,7 +184,7 @@ def per_character(
     display(pd.DataFrame({
         called: {
             **{name: f"{nats_per_character(values, column):.2f}" for column, name in enumerate(names)},
-            "difference (95 %)": "{:+.2f} ({:+.2f} to {:+.2f})".format(*between[called]),
+            "difference (95 % interval)": "{:+.2f} ({:+.2f} to {:+.2f})".format(*between[called]),
         }
         for called, values in rows.items()
     }).T.rename_axis("nats per character"))  # fmt: skip

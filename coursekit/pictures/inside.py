@@ -41,7 +41,9 @@ def static_vectors(
         cosines_said = ", ".join(
             f"{a} and {b} {value:.2f}" for (a, b), value in zip(pairs, cosines, strict=True)
         )
-        said.append(f"{name}: {cosines_said}; random pairs {middle:.2f}, 95 % from {low:.2f} to {high:.2f}")
+        said.append(
+            f"{name}: {cosines_said}; random pairs {middle:.2f}, 95 % of them from {low:.2f} to {high:.2f}"
+        )
     axes[0].set_yticks(range(len(pairs)), [f"{a} · {b}" for a, b in pairs])
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
     show(figure, alt=f"Cosines of four pairs of words in three static spaces. {'; '.join(said)}.")
@@ -113,7 +115,7 @@ def cones(found: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> None:
         )
         last, middle = len(before) - 1, len(before) // 2
         said.append(
-            f"{name}: {before[0]:.2f} at layer 0, {before[middle]:.2f} at layer {middle}, {before[last]:.2f} at the last; centred at most "
+            f"{name}: {before[0]:.2f} at layer 0, {before[middle]:.2f} at layer {middle}, {before[last]:.2f} at the last layer; after centring, at most "
             f"{max(np.abs(after)):.2f} from 0"
         )
     ax.plot([], [], color="black", linestyle="--", linewidth=1.3, label="the same, centred (hollow)")

@@ -125,11 +125,11 @@ def differences_between_layers(found: SensesByLayer) -> None:
     display(pd.DataFrame(at_chosen).rename_axis("results at the chosen layer"))
     counts = ", ".join(f"{name}: {count} of {pairs}" for name, (count, pairs) in found.apart.items())
     print("pairs of layers from 1 upwards that differ clearly:\n   ", counts)
-    for part in ("all sentences", "every cue comes after"):
+    for part in ("all sentences", "every cue comes after the word"):
         gains = ", ".join(f"{name} {signed(*gain)}" for name, gain in found.above_gpt[part].items())
         print(f"{part}, difference from GPT:", gains)
     print(
-        "every cue comes after, difference between the preceding words alone (skip-gram) and chance:",
+        "every cue comes after the word, preceding words alone (skip-gram) minus chance level:",
         signed(*found.before_above_chance),
     )
 

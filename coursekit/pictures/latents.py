@@ -24,7 +24,7 @@ def seeds(recorded: pd.DataFrame, exact: pd.DataFrame) -> None:
         list(dict.fromkeys(exact.latents))
     ]
     shares.index = [each if each == "all latents" else f"best for {each}" for each in shares.index]
-    display(shares.rename(columns="seed {}".format).rename_axis("generated language: share that recurs").rename_axis("", axis=1).round(2))  # fmt: skip
+    display(shares.rename(columns="seed {}".format).rename_axis("generated language: fraction of latents that recur in other seeds").rename_axis("", axis=1).round(2))  # fmt: skip
     display(pd.DataFrame({
         f"seed {row.seed:.0f}": {
             "variance left unexplained, new authors": f"{row['unexplained, novels']:.0%}",
@@ -99,7 +99,7 @@ def senses_recorded(recorded: pd.DataFrame) -> None:
         difference = (ours - f1_by_word(recorded, method)).to_numpy()
         low, high = bootstrap(difference)
         said.append(
-            f"sparse autoencoder − {method}: {difference.mean():+.3f} (95 % over words {low:+.3f} to {high:+.3f})"
+            f"sparse autoencoder − {method}: {difference.mean():+.3f} (95 % interval over words {low:+.3f} to {high:+.3f})"
         )
         print(said[-1])
     show(figure, alt=f"F1 of the best direction for a sense, mean over {len(values)} words, 95 % intervals over words: {'; '.join(said)}.")  # fmt: skip

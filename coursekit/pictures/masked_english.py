@@ -52,13 +52,13 @@ def our_sentences(gaps_read: Mapping[str, GapsRead], exact: float) -> None:
         by_reader[name] = {
             "top-1 accuracy": _share(found.ranks < 1),
             "top-5 accuracy": _share(found.ranks < 5),
-            "worth of the right side, masked (nats)": "{:.1f} ± {:.1f}".format(
+            "gain from seeing the right side, instead of masking it (nats)": "{:.1f} ± {:.1f}".format(
                 *found.worth_of_right("left, rest hidden")
             ),
-            "worth of the right side, removed (nats)": "{:.1f} ± {:.1f}".format(
+            "gain from seeing the right side, instead of removing it (nats)": "{:.1f} ± {:.1f}".format(
                 *found.worth_of_right("left")
             ),
-            "right side removed: predicts punctuation": f"{np.mean(found.ends):.0%}",
+            "predicts punctuation if the right side is removed": f"{np.mean(found.ends):.0%}",
         }
     display(pd.DataFrame(by_reader))
     print(

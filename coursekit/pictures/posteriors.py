@@ -106,7 +106,7 @@ def sentence(
     if rows[-1].sum() == 0:
         end = next(i for i, one in enumerate(rows) if one.sum() == 0)
         print(
-            f"All words are known, but the language has no such sentence: at {labels[end]!r} no template is left."
+            f"All words are known, but the language has no such sentence: no template matches it up to {labels[end]!r}."
         )
         return
     readings([text], read, opinions_on)

@@ -111,5 +111,5 @@ def gains(runs: EncoderRuns) -> None:
     for (encoder, rate), (mean, low, high) in runs.by_rate().items():
         print(
             f"ranking loss minus classification objective, {encoder}, learning rate {rate:g}: {mean:+.2f} "
-            f"(95 % over seeds {low:+.2f} to {high:+.2f})"
+            f"(95 % interval over seeds {low:+.2f} to {high:+.2f})"
         )

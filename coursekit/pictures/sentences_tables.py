@@ -38,7 +38,7 @@ def correlations(by_order: pd.DataFrame) -> None:
 def gains(found: Mapping[str, Interval]) -> None:
     """Print one line for each difference between correlations."""
     for names, (difference, low, high) in found.items():
-        print(f"{names:<62} {difference:+.3f} (95 % {low:+.3f} to {high:+.3f})")
+        print(f"{names:<62} {difference:+.3f} (95 % interval {low:+.3f} to {high:+.3f})")
 
 
 def bert_base(
@@ -123,7 +123,7 @@ def minilm_or_tfidf(places: Mapping[str, Int[Tensor, " Q"]]) -> None:
     only = [int((both[:, i] > both[:, 1 - i]).sum()) for i in (0, 1)]
     gap = (both[:, 0] - both[:, 1]).mean()
     print(
-        f"recall at 1, MiniLM minus TF-IDF: {gap:+.3f} (95 % {low:+.3f} to {high:+.3f}); "
+        f"recall at 1, MiniLM minus TF-IDF: {gap:+.3f} (95 % interval {low:+.3f} to {high:+.3f}); "
         f"for {only[0]} of {len(both)} questions, only MiniLM ranks the relevant paragraph first; for {only[1]}, only TF-IDF does"
     )
 
@@ -161,7 +161,7 @@ def answers(recorded: RetrievedAnswers) -> None:
         mean, low, high = recorded.silence(wording)
         print(
             f"answers that add nothing: a wrong passage minus no passage, “{wording}”: {mean:+.2f} "
-            f"(95 % {low:+.2f} to {high:+.2f})"
+            f"(95 % interval {low:+.2f} to {high:+.2f})"
         )
     whole = {
         way: {bound: float((found["true"] >= bound).mean()) for bound in (0.5, 0.8, 1.0)}

@@ -283,7 +283,7 @@ def leaning(
     ax.axvline(0, color=GREY, lw=0.8)
     ax.scatter(seven, eighth, color=BLUE, s=16, zorder=3)
     ax.margins(0.06)
-    ax.set(xlabel="leans to: he, man, his, …  ←  mean of seven pairs  →  she, woman, her, …",
+    ax.set(xlabel="leans towards: he, man, his, …  ←  mean of seven pairs  →  she, woman, her, …",
            ylabel="male  ←  one pair  →  female")  # fmt: skip
     ax.legend(loc="upper right", frameon=False)
     name_points(ax, words, list(zip(seven.tolist(), eighth.tolist(), strict=True)))

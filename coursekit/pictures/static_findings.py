@@ -227,14 +227,14 @@ def mixtures_of_senses(mixtures: Sequence[Mapping]) -> None:
     recorded = read_table("results/01_sense_mixture.csv")
     low, high = (recorded.groupby("measure")["value"].agg(f) for f in ("min", "max"))
     display(Markdown(
-        f"The vector of a word is close to the average of its senses. The cosine is {means['weighted by frequency']:.2f}, compared "
+        f"The vector of a word is close to the average of its sense vectors. The cosine is {means['weighted by frequency']:.2f}, compared "
         f"with {means['random words']:.2f} for the best mixture of random words and {means['senses of other words']:.2f} for the "
         f"best mixture of senses of other words. With another {recorded.seed.nunique()} seeds, recorded with "
         f"`experiments/sense_mixture.py`, these cosines are {low['weighted by frequency']:.2f} to "
         f"{high['weighted by frequency']:.2f}, {low['random words']:.2f} to {high['random words']:.2f} and "
         f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not show how the "
-        f"senses are weighted, since a plain average reaches {means['plain average']:.2f}.\n\nThe best weights show it. The more "
-        f"frequent a sense is, the larger is its weight, with a correlation of {follows:.2f} (recorded: {low['correlation']:.2f} "
+        f"senses are weighted, since a plain average reaches {means['plain average']:.2f}.\n\nThe best weights do show this. The more "
+        f"frequent a sense is, the larger its weight is, with a correlation of {follows:.2f} (recorded: {low['correlation']:.2f} "
         f"to {high['correlation']:.2f}). However, the weights vary less than the frequencies: the slope is {slope:.2f} "
         f"({low['slope']:.2f} to {high['slope']:.2f}). A sense that accounts for a tenth of the occurrences has a weight of about "
         f"{intercept + 0.1 * slope:.2f} rather than 0.10."))  # fmt: skip
@@ -273,7 +273,7 @@ def mixtures_in_novels(in_novels: pd.DataFrame) -> None:
         return f"{runs[name].min():.2f} to {runs[name].max():.2f}"
 
     display(Markdown(
-        f"The figure shows one of three runs. In the novels the vector of a word is also close to the average of its senses: the "
+        f"The figure shows one of three runs. In the novels the vector of a word is also close to the average of its sense vectors: the "
         f"cosine ranges from {from_to('weighted by frequency')}, compared with {from_to('senses of other words')} for senses of "
         f"other words and {from_to('random words')} for random words. The weight of a sense follows its frequency, with a "
         f"correlation of {from_to('correlation')} and a slope of {from_to('slope')}. Halfway through training, the slope was "

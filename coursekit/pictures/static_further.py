@@ -101,7 +101,7 @@ def averages_compared(
     by_kind = {
         what: {
             **{f"average, {name}": f"{found[cue == kind].mean():.3f}" for name, found in hits.items()},
-            "U S^½ minus skip-gram (95 %)": "{:+.3f} ({:+.3f} to {:+.3f})".format(gap[kind].mean(), *bootstrap(gap[kind])),
+            "U S^½ minus skip-gram (95 % interval)": "{:+.3f} ({:+.3f} to {:+.3f})".format(gap[kind].mean(), *bootstrap(gap[kind])),
         } for kind, what in QUESTIONS.items()
     }  # fmt: skip
     display(pd.DataFrame(by_kind).T)

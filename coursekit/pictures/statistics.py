@@ -42,7 +42,7 @@ def few_values(values: Sequence[float], of: str) -> None:
     show(figure, alt=(
         f"{of}: mean {mean:.4f} of {n} seeds, ± {half:.4f} by Student's t, ± {too_short:.4f} by 1.96 standard errors. "
         f"Intervals of 1.96 standard errors contain the true mean in {covered[0]:.0%} of the cases with 2 values, "
-        f"{covered[1]:.0%} with 3, {covered[3]:.0%} with 5 and {covered[-1]:.0%} with {counts[-1]}; Student's always in 95%."
+        f"{covered[1]:.0%} with 3, {covered[3]:.0%} with 5 and {covered[-1]:.0%} with {counts[-1]}; Student's intervals always do in 95%."
     ))  # fmt: skip
 
 
@@ -79,8 +79,8 @@ def of_a_share(count: int, marked: float) -> None:
     worst, worst_normal = (shares.min() for shares in held.values())
     show(figure, alt=(
         f"Ends of two intervals for each fraction correct of {count} answers. All correct: Wilson {by_wilson[-1][0]:.2f} to "
-        f"{by_wilson[-1][1]:.2f}, the other {by_normal[-1][0]:.2f} to {by_normal[-1][1]:.2f}, with no width at all. At worst, "
-        f"they contain the true accuracy in {worst:.0%} and {worst_normal:.0%} of the cases."
+        f"{by_wilson[-1][1]:.2f}, the normal approximation {by_normal[-1][0]:.2f} to {by_normal[-1][1]:.2f}, with no width at all. At worst, "
+        f"the two intervals contain the true accuracy in {worst:.0%} and {worst_normal:.0%} of the cases."
     ))  # fmt: skip
 
 
@@ -92,12 +92,14 @@ def resampled(items: Float[np.ndarray, " items"], of: str, draws: int = 2_000) -
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 2.5))
     edges = np.histogram_bin_edges(np.concatenate([items, means]), 30)
     left.hist(items, edges, color=GREY)
-    left.set(xlabel=of, ylabel=f"of {len(items)} items")
+    left.set(xlabel=of, ylabel=f"number of items (of {len(items)})")
     right.hist(means, 40, color=BLUE, alpha=0.6)
     right.axvspan(low, high, color=ORANGE, alpha=0.2)
     right.axvline(items.mean(), color="black", linewidth=1)
-    right.set(xlabel=f"mean of {len(items)} drawn with replacement", ylabel=f"of {draws:,} draws")
+    right.set(
+        xlabel=f"mean of {len(items)} items drawn with replacement", ylabel=f"number of draws (of {draws:,})"
+    )
     show(figure, alt=(
-        f"Left: {of} of {len(items)} items, from {items.min():.2f} to {items.max():.2f}. Right: means of {draws:,} sets of as many "
-        f"items drawn with replacement; 95 % of them lie between {low:.3f} and {high:.3f}, around the mean {items.mean():.3f}."
+        f"Left: {of} of {len(items)} items, from {items.min():.2f} to {items.max():.2f}. Right: means of {draws:,} bootstrap "
+        f"samples of the same size; 95 % of them lie between {low:.3f} and {high:.3f}, around the mean {items.mean():.3f}."
     ))  # fmt: skip

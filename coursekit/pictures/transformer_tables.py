@@ -87,7 +87,7 @@ def watched(
         if step % 30 == 0:
             said = " ".join(f"{p:.2f}" for p in direction(model, pair).sigmoid())
             print(
-                f"step {step:>3}   loss {loss:.3f}   probability of backwards, first and second version: {said}"
+                f"step {step:>3}   loss {loss:.3f}   probability of “backwards” for the first and second version: {said}"
             )
 
     return look

@@ -44,9 +44,9 @@ def attend(scores: Scores, keep: Bool[np.ndarray, "B Tq Tk"], values) -> Float[n
 SCALE, SHAPE, HIDDEN, WHOSE, EXTREME = (
     "how strongly scores differ from one another",
     "which weights add up to 1",
-    "keys that may not be seen",
-    "masks that differ from query to query and from row to row of the batch",
-    "queries that may see nothing, and scores too large for exp",
+    "keys that are masked",
+    "masks that differ between queries and between the sequences of a batch",
+    "queries for which all keys are masked, and scores for which exp overflows",
 )
 
 
@@ -174,7 +174,7 @@ TASK = Task(
         Planted("mask inverted", HIDDEN, mask_inverted),
         Planted("mask after the softmax", HIDDEN, mask_after_softmax),
         Planted("hidden scores set to 0", HIDDEN, hidden_scores_zero),
-        Planted("the first row's mask for the whole batch", WHOSE, first_mask_for_all_rows),
+        Planted("the first sequence's mask for the whole batch", WHOSE, first_mask_for_all_rows),
         Planted("the first query's mask for all queries", WHOSE, first_query_s_mask_for_all),
         Planted("exp overflows", EXTREME, exp_overflows),
         Planted("mean of the values where all keys are hidden", EXTREME, mean_where_nothing_is_seen),

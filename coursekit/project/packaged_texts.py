@@ -67,7 +67,7 @@ def course_prose() -> str:
     folder = next((one for one in places if (one / "start.ipynb").exists()), None)
     if folder is None:
         raise FileNotFoundError(
-            'The notebooks of the course are not here: take "language reference" instead.'
+            'The notebooks of the course were not found: use "language reference" instead.'
         )
     texts = []
     for path in sorted(folder.glob("*/*.ipynb")):

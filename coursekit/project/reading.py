@@ -121,7 +121,11 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         beside = sorted(one.name for one in path.parent.glob("*.txt")) if path.parent.is_dir() else []
-        there = f"There is {', '.join(beside[:5])}." if beside else "There is no .txt file in that folder."
+        there = (
+            f"This folder contains {', '.join(beside[:5])}."
+            if beside
+            else "There is no .txt file in that folder."
+        )
         packaged = ", ".join(f'"{name}"' for name in PACKAGED)
         raise TextUnusable(
             f"There is no file {str(path)!r}. {there} The packaged texts are {packaged}."
@@ -139,7 +143,7 @@ def _openable(path: Path) -> None:
     size = path.stat().st_size
     if size > HUGE:
         raise TextUnusable(
-            f"{path.name} has {size / 1e6:,.0f} MB; the project takes at most {MOST / 1e6:.0f} MB. Save a part of it as a file of its own."
+            f"{path.name} has {size / 1e6:,.0f} MB; the project accepts at most {MOST / 1e6:.0f} MB. Save a part of the text as a separate file."
         )
 
 
@@ -163,7 +167,7 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
         text = content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except LookupError:
         raise TextUnusable(
-            f"Python has no encoding named {encoding!r}; there are, for example, 'utf-8' and 'latin-1'."
+            f"Python has no encoding named {encoding!r}. Examples of encodings are 'utf-8' and 'latin-1'."
         ) from None
     except UnicodeError as error:
         where = f": byte {error.start:,} is {content[error.start]:#04x}" if hasattr(error, "start") else ""
@@ -191,7 +195,7 @@ def _in_bounds(name: str, text: str, cut: bool) -> tuple[str, tuple[str, ...]]:
     if size < LEAST:
         raise TextUnusable(
             f"{name} has {size / 1000:,.0f} kB; the project needs at least {LEAST / 1000:.0f} kB (about 35,000 words of English), because a model "
-            "learns too little from less. Add more text of the same kind, or take a packaged text."
+            "learns too little from less. Add more text of the same kind, or use a packaged text."
         )
     if size <= MOST:
         return text, ()
@@ -245,7 +249,7 @@ def _kind(name: str, text: str) -> tuple[str, ...]:
     if script in WITHOUT_SPACES:
         raise TextUnusable(
             f"{name} is written in {script.title() if script != 'CJK' else 'Chinese or Japanese'} script, which has no spaces between words. The tokeniser and the GPT would work, but "
-            "word neighbours, senses and search need words: take another text."
+            "word neighbours, senses and search need words: use another text."
         )
     words = sample.split()
     if sum(map(len, words)) > 20 * len(words):
@@ -254,7 +258,7 @@ def _kind(name: str, text: str) -> tuple[str, ...]:
         return ()
     notes = [
         f"{count / sum(scripts.values()):.0%} of its letters are {script.title()}. The tokeniser, the skip-gram vectors and the GPT learn from your text alone and work as usual. "
-        "The encoder for senses and search was trained on English, so expect little of it, and say so on your page."
+        "The encoder for senses and search was trained on English, so expect little of this encoder, and say so on your page."
     ]
     if signs > 0.1 * len(letters):
         notes.append(

@@ -93,7 +93,7 @@ class Embeddings(nn.Module):
         tokens = ids.shape[1]
         if tokens > len(self.position.weight):
             raise ValueError(
-                f"This BERT has {len(self.position.weight)} positions; the ids have {tokens} tokens."
+                f"This BERT has {len(self.position.weight)} positions, but the sequence has {tokens} tokens."
             )
         summed = self.token(ids) + self.segment(segments) + self.position.weight[:tokens]  # B T D
         return self.norm(summed)

@@ -43,7 +43,7 @@ def measure(name: str, model: nn.Module, sentences: int = SENTENCES, seed: int =
         figures |= LOSSES[name](model, language, sample, rng, text)
         if name != "bert":
             gain = language.split_gain(sample, side).sum() / (sample.lengths - 1).sum()
-            figures[f"{text}: a token's gain by knowing the split"] = float(gain)
+            figures[f"{text}: gain per token from knowing the split"] = float(gain)
     if name == "bert":
         figures |= next_sentence(model, language, sentences, rng)
     return figures | _senses(model)

@@ -32,9 +32,9 @@ def load(name: str, folder: Path | str | None = None) -> nn.Module:
     Raises ModelMissing, with one or two sentences, if a file is missing or damaged, and ValueError for another name.
     """
     if name not in KINDS:
-        raise ValueError(f"There is no small model {name!r}; there are {', '.join(KINDS)}.")
+        raise ValueError(f"There is no small model {name!r}. Choose from {', '.join(KINDS)}.")
     folder = models_folder() if folder is None else Path(folder)
-    remedy = f"Fetch data/models again, or train it again: python -m coursekit.pretrain --models {name} --record data"
+    remedy = f"Fetch data/models again, or retrain the model: python -m coursekit.pretrain --models {name} --record data"
     path = folder / f"{name}.safetensors"
     return built(name, path, *read(path, remedy), remedy)
 
@@ -56,7 +56,9 @@ def built(
     try:
         model.load_state_dict(weights)
     except RuntimeError:
-        raise ModelMissing(f"{path} does not fit the model of this version of the course. {remedy}") from None
+        raise ModelMissing(
+            f"{path} does not match the model of this version of the course. {remedy}"
+        ) from None
     return model.eval()
 
 

@@ -62,7 +62,7 @@ class GPT(nn.Module):
         """The input of the first layer: token + position."""
         if ids.shape[1] > self.config.tokens:
             raise ValueError(
-                f"This GPT has {self.config.tokens} positions; the ids have {ids.shape[1]} tokens."
+                f"This GPT has {self.config.tokens} positions, but the sequence has {ids.shape[1]} tokens."
             )
         return self.token(ids) + self.position.weight[: ids.shape[1]]  # B T D
 

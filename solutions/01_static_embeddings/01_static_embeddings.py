@@ -77,7 +77,7 @@ pictures.timeline(read_table("timeline/timeline.csv"))
 # %% [markdown]
 # ## 1 · Count the company a word keeps
 #
-# "You shall know a word by the company it keeps" (Firth, 1957). The idea that words with similar meanings occur in similar
+# "You shall know a word by the company it keeps" (Firth 1957). The idea that words with similar meanings occur in similar
 # contexts is called the **distributional hypothesis**. We take this hypothesis literally and count the words within two positions of *cell* and of *bank* in our five sentences.
 
 # %% tags=["demo"]
@@ -300,7 +300,7 @@ static_findings.cell_among_groups(plane, groups, to_group, within, chance.mean()
 # %% [markdown]
 # ### A contest: which word moved furthest?
 #
-# A word vector reflects the texts from which it was learned. GloVe was learned from recent texts. For this course we have also trained word2vec, which the next section explains, on 82 novels from 1839 to 1927 ([model card](../../data/models/novels_skipgram.md)). Take the ten words that are nearest to *cell* in the novels. How near are these ten words to *cell* in GloVe? We rank all words that occur in both tables by their cosine with *cell* in GloVe, and take the median rank of the ten words. The higher this median rank is, the further the word has **moved**.
+# A word vector reflects the texts from which it was learned. GloVe was learned from recent texts. For this course we have also trained word2vec, which the next section explains, on 82 novels from 1839 to 1927 ([model card](../../data/models/novels_skipgram.md)). Take the ten words that are nearest to *cell* in the novels. How near are these ten words to *cell* in GloVe? We rank all words that occur in both tables by their cosine with *cell* in GloVe, and take the median rank of the ten words. The larger this median rank is, the further the word has **moved**.
 
 # %% [markdown]
 # **Predict** first: on average over frequent words, how many of the ten nearest words in the novels are also among the ten nearest words in GloVe?
@@ -367,7 +367,7 @@ static_findings.contest(
 # %% [markdown]
 # ### Do the cosines agree with people?
 #
-# So far we have judged the vectors by eye. The standard test compares them with people, who rated pairs of words: if the vectors are good, pairs with high ratings have high cosines. Such a test of the vectors themselves is called an **intrinsic evaluation**. In WordSim-353 (Finkelstein et al., 2002) people rated how closely two words are **related**. In SimLex-999 (Hill, Reichart and Korhonen, 2015) they rated how **similar** the words are. *Coffee* and *cup*, for example, are closely related, but a cup is not similar to coffee.
+# So far we have judged the vectors by eye. The standard test compares them with people's ratings of word pairs: if the vectors are good, pairs with high ratings have high cosines. Such a test of the vectors themselves is called an **intrinsic evaluation**. In WordSim-353 (Finkelstein et al., 2002) people rated how closely two words are **related**. In SimLex-999 (Hill, Reichart and Korhonen, 2015) they rated how **similar** the words are. *Coffee* and *cup*, for example, are closely related, but a cup is not similar to coffee.
 
 # %% tags=["demo"]
 from coursekit.word_pairs import load_rated_pairs
@@ -376,7 +376,7 @@ rated = load_rated_pairs()
 static_ratings.examples(rated)
 
 # %% [markdown]
-# Ratings and cosines are on different scales, so we compare only their order. The **Spearman correlation** is the correlation of the ranks (Spearman, 1904). Equal values share the mean of the ranks that they occupy together. Two pairs with the rating 7.4 below occupy ranks 2 and 3:
+# Ratings and cosines are on different scales, so we compare only their order. The **Spearman correlation** is the correlation of the ranks (Spearman, 1904). Equal values share the mean of the ranks that they occupy together. In the example below, the two pairs with the rating 7.4 occupy ranks 2 and 3:
 #
 # | rating | 7.4 | 1.6 | 7.4 | 9.0 |
 # |:--|--:|--:|--:|--:|
@@ -396,9 +396,9 @@ def word_similarity(
     vectors  the vector of each word.
     pairs    the row numbers of the two words of each pair, or −1 for a word without a vector.
 
-    Leave out every pair with a −1 before you compute the ranks. Equal values have the mean of
-    their ranks: `spearmanr` from scipy, whose result has the attribute `statistic`, computes
-    them in this way, and you may use it. (difficulty ●●○, 7 minutes)
+    Leave out every pair with a −1 before you compute the ranks. Equal values share the mean of
+    their ranks. You may use `spearmanr` from scipy, which ranks equal values in this way; the
+    attribute `statistic` of its result is the correlation. (difficulty ●●○, 7 minutes)
     """
     ### BEGIN SOLUTION
     known = (pairs >= 0).all(dim=1)
@@ -431,7 +431,7 @@ reveal("static.simlex", agreement.get("SimLex-999", np.nan))
 static_ratings.agreement(rated, glove, agreement)
 
 # %% [markdown]
-# In GloVe, the cosine agrees with people's judgements of relatedness much better than with their judgements of similarity. The two data sets differ in their instructions, but they also contain different pairs. The few pairs that occur in both show the effect of the instructions alone.
+# In GloVe, the cosine agrees with people's judgements of relatedness much better than with their judgements of similarity. The two data sets differ in their instructions, but they also contain different pairs. The few pairs that occur in both data sets show the effect of the instructions alone.
 
 # %% tags=["demo"]
 static_ratings.related_or_similar(rated, glove)
@@ -647,7 +647,7 @@ static_findings.gradients_compared(
 )
 
 # %% [markdown]
-# The hand-written gradient is too large by a factor equal to the number of context words. If this number were constant, the error would only rescale the learning rate. However, windows are shorter at the edges of a sentence, and word2vec draws their size at random, so the step size varies from window to window. (In Gensim's issue 1873 a maintainer defended this as a deliberate choice, but such steps no longer follow the gradient of the loss.) Before you trust a gradient that was derived by hand, always compare it with autograd's gradient on random numbers.
+# The hand-written gradient is too large by a factor equal to the number of context words. If this number were constant, the error would only rescale the learning rate. However, windows are shorter at the edges of a sentence, and word2vec draws their size at random, so the step size varies from window to window. (In Gensim's issue 1873 a maintainer defended the missing division as a deliberate choice, but without the division the steps no longer follow the gradient of the loss.) Before you trust a gradient that was derived by hand, always compare it with autograd's gradient on random numbers.
 
 # %% [markdown]
 # The bug has a page of its own, with a short example and a test that would have caught it: [A gradient that is too large by the width of the window](../../docs/bugs/01_gradient_of_cbow.md).
@@ -655,7 +655,7 @@ static_findings.gradients_compared(
 # %% [markdown]
 # ## 6 · What is in the vector of an ambiguous word?
 #
-# In our artificial English, unlike in a newspaper, we can look up the sense of every *cell*. We mark the sense in one half of the corpus (*cell* becomes *cell#prison*, *cell#biology* or *cell#phone*), leave the other half unchanged, and train one model on both halves. The word *cell* and its three senses then have vectors in the same space, although they were learned from different sentences.
+# In our artificial English, unlike in a newspaper, we can look up the sense of every occurrence of *cell*. We mark the sense in one half of the corpus (*cell* becomes *cell#prison*, *cell#biology* or *cell#phone*), leave the other half unchanged, and train one model on both halves. The word *cell* and its three senses then have vectors in the same space, although they were learned from different sentences.
 #
 # If the vector of the word is a mixture of the vectors of its senses, there are weights $a_s$ with
 # $f(\text{cell}) \approx \sum_s a_s\, f(\text{cell}\#s)$. Your function finds the best weights.
@@ -679,7 +679,7 @@ check("static.sense_mixture", lambda case: sense_mixture(case["v"], case["senses
 # In this language the senses of a word are about equally frequent, which is rarely the case in real texts. From the unchanged half we therefore drop some of the sentences in which a word has its first sense; the fraction that we drop differs from word to word. The frequencies of the senses then range from about one in ten to nine in ten, and we can test whether the weights follow the frequencies.
 
 # %% [markdown]
-# The next cells decompose the vector of every ambiguous word into the vectors of its senses. As controls, they decompose it into two sets of unrelated vectors.
+# The next cells decompose the vector of every ambiguous word into the vectors of its senses. As controls, they also decompose each vector into two sets of unrelated vectors.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language.named_senses import with_rarer_senses, with_senses_named
@@ -725,7 +725,7 @@ def measure_mixtures(language, seed: int) -> list[dict]:
 
 
 # %% [markdown]
-# **Predict.** Average the vectors of a word's senses, weighted by the frequency of each sense. What is the cosine of this average with the vector of the word? For comparison we also compute the cosine of the word's vector with the best mixture of as many random words, and with the best mixture of senses of *other* ambiguous words. Another value for comparison is the mean cosine among the senses themselves.
+# **Predict.** Average the vectors of a word's senses, weighted by the frequency of each sense. What is the cosine of this average with the vector of the word? For comparison we also compute the cosine of the word's vector with the best mixture of the same number of random words, and with the best mixture of senses of *other* ambiguous words. Another value for comparison is the mean cosine among the senses themselves.
 
 # %%
 predict("static.mixture", ...)
@@ -750,7 +750,7 @@ static_findings.mixtures_in_novels(read_table("results/01_novels_mixture.csv"))
 # %% [markdown]
 # ## 7 · f(w) against f(w, C)
 #
-# A single number shows whether vectors distinguish senses. Take many occurrences of one word in different sentences, with a vector for each occurrence. If the vectors reflect the sense, pairs of vectors with the same sense are more similar than pairs with different senses. We call the difference the *separation* and will measure it for every model of the course.
+# A single number shows whether vectors distinguish senses. Take many occurrences of one word in different sentences, with a vector for each occurrence. If the vectors reflect the sense, pairs with the same sense have a higher mean cosine than pairs with different senses. We call the difference of these two means the *separation* and will measure it for every model of the course.
 
 # %% nbgrader={"grade": false, "grade_id": "static-separation", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tensor, ""]:
@@ -919,7 +919,7 @@ static_further.accuracy_on_partners(right_of_question, right_of_partner, limits)
 # **Question 1 · What one vector per word can reveal.** The GloVe vector of *cell* is a mixture of its senses. A network receives only this vector and no information about the other words of the sentence. Can any such network, however deep, find out which sense was meant? What can it find out? What changes if the network also receives the vectors of the other words, and what changes if it receives only their average? Support your answer with numbers from this notebook.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-1", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# No. The vector is a function of the word, so it is the same in every sentence. Everything that a network computes from this vector is therefore also the same in every sentence. The network can find out which senses the word *has* and roughly how frequent they are, because the vector is close to a weighted sum of the senses: the best mixture of its senses has a cosine of 0.9 or more with the word's vector, whereas the best mixture of random words has a cosine of about 0.3. The network, like f(w), can thus predict the most frequent sense, which is correct for a little less than half of the questions in the test.
+# No. The vector is a function of the word, so it is the same in every sentence. Everything that a network computes from this vector is therefore also the same in every sentence. The network can find out which senses the word *has* and roughly how frequent they are, because the vector is close to a weighted sum of the vectors of its senses: the best mixture of its senses has a cosine of 0.9 or more with the word's vector, whereas the best mixture of random words has a cosine of about 0.3. The network, like f(w), can thus predict the most frequent sense, which is correct for a little less than half of the questions in the test.
 #
 # With the vectors of the other words, the input depends on the word and on its context. Even the plain average of these vectors reveals nearly every sense in the test if some word reveals the sense and the average covers both sides. If the cue follows the word, an average of the preceding words is no better than predicting the majority sense. Where only the order of the words reveals the sense, the average is correct in half of the cases, because two sentences with the same words have the same average. The information is therefore in the other words and in their order, and the following notebooks bring it into the word's own vector.
 #
@@ -927,11 +927,11 @@ static_further.accuracy_on_partners(right_of_question, right_of_partner, limits)
 
 # %% [markdown]
 # **Question 2 · Why opposites are similar.** Use your `cosine` on GloVe to compare *hot* with *cold*, *warm* and *piano*, and compare one more pair of opposites
-# of your choice. Why are opposites so similar? Name one task for which this is harmless and one for which it is harmful.
+# of your choice. Why are opposites so similar? Name one task for which this similarity is harmless and one for which it is harmful.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-2", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # Opposites occur in the same contexts: *hot* and *cold* both occur next to *water*, *weather*, *days* and *very*. A vector learned from contexts records which sentences a word can occur in, and opposites can replace each other in nearly all of
-# them. Their cosine is therefore far above the cosine of a random pair, and about as high as the cosine of *hot* and *warm*. The vector represents "a temperature", but not which temperature. This is harmless for finding the topic of a text or documents about the weather. It is harmful for classifying opinions (*good* versus *bad*) or for deciding whether two sentences contradict each other.
+# them. Their cosine is therefore far above the cosine of a random pair, and about as high as the cosine of *hot* and *warm*. The vector represents "a temperature", but not which temperature. This similarity is harmless for finding the topic of a text or documents about the weather. It is harmful for classifying opinions (*good* versus *bad*) or for deciding whether two sentences contradict each other.
 #
 # *Marking guide.* 1 point: measured values, with the unrelated pair for comparison. 1 point: the same contexts lead to
 # similar vectors. 1 point: one suitable task of each kind, with a reason.
@@ -989,7 +989,7 @@ gap = {kind: (hits_of["U S^½"].astype(float) - hits_of["skip-gram"])[exam.held_
 static_further.averages_compared(hits_of, gap, exam.held_out.cue)
 
 # %% [markdown]
-# Where a word reveals the sense, averages of these vectors are almost as accurate as averages of skip-gram vectors, although they require no training. The difference is at most two percentage points. In this test it makes no difference whether we use $U S^{1/2}$ or $U S$. Where word order decides, all three averages have an accuracy near one half.
+# Where a word reveals the sense, averages of these vectors are almost as accurate as averages of skip-gram vectors, although they require no training. The difference is at most two percentage points. In this test it makes no difference whether we use $U S^{1/2}$ or $U S$. Where only word order reveals the sense, all three averages have an accuracy near one half.
 
 # %% [markdown]
 # **Analogies.** *man* is to *king* as *woman* is to … ? Mikolov et al. answered such questions with vectors: the answer is the word nearest to *king* − *man* + *woman*. This method made word vectors famous. One detail is easily overlooked: the three words of the question are not allowed as answers.
@@ -1087,12 +1087,12 @@ static_further.lean_of_occupations(OCCUPATIONS, lean, at_random)
 # %% [markdown]
 # ## Summary
 #
-# - Word vectors can be counted (PPMI) or learned (skip-gram, whose best scores are a shifted PMI).
-# - Compare vectors by their cosine, and each cosine with those of random pairs.
+# - Word vectors can be computed from counts (PPMI) or learned (skip-gram, whose best scores are a shifted PMI).
+# - Compare the cosine of two vectors with the cosines of random pairs.
 # - Cosines in GloVe agree better with ratings of relatedness than of similarity.
 # - The static embedding of a polysemous word mixes its senses; a frequent sense has a larger weight.
 # - Static embeddings cannot separate senses: the information is in the other words and their order.
-# - A bag of words finds the sense where a word reveals it. Where only word order does, it is at chance level.
+# - A bag of words detects a sense revealed by another word, but not a sense revealed only by word order.
 # - Compare a gradient derived by hand with autograd's.
 #
 # **Next:** notebook 02 introduces attention, in which a word determines how much each of its neighbours contributes.

@@ -249,7 +249,7 @@ cosine = Exercise(
         Mistake(
             "division by the squared lengths",
             "Your values are too small for long vectors and too large for short ones. Is the length of a vector the sum of "
-            "its squares, or is another step needed?",
+            "its squared coordinates, or is another step needed?",
             code="""
 def cosine(a, b):
     squares = (a * a).sum(1)[:, None] * (b * b).sum(1)[None, :]
@@ -332,8 +332,8 @@ def cosine(a, b):
         ),
         Mistake(
             "lengths as sums of absolute values",
-            "The cosine of a vector with itself should be 1, but your function returns less. The length of a vector is the "
-            "square root of the sum of its squares.",
+            "The cosine of a vector with itself should be 1, but your function returns a smaller value. The length of a vector is the "
+            "square root of the sum of its squared coordinates.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T",
             "F.normalize(a, p=1, dim=1) @ F.normalize(b, p=1, dim=1).T",
         ),
@@ -373,7 +373,7 @@ def cosine(a, b):
         "a is (n, D) and b is (m, D). The answer is (n, m), one value per pair: the axis D has been summed over.",
         "Divide each row of a by its length, and each row of b by its length. One matrix product then gives all "
         "cosines.",
-        "Almost right: a @ b.T divided by the product of the lengths, as (n, 1) and (1, m). This fails only for a vector of "
+        "Almost right: a @ b.T divided by the product of the lengths, with shapes (n, 1) and (1, m). This fails only for a vector of "
         "zeros, because it divides by 0.",
     ),
 )
@@ -695,7 +695,7 @@ word_similarity = Exercise(
     mistakes=(
         Mistake(
             "correlation of the values instead of the ranks",
-            "You compute Pearson's correlation of the values themselves. It changes when all high ratings are raised, although the "
+            "You compute Pearson's correlation of the values themselves. This correlation changes when all high ratings are raised, although the "
             "order of the pairs stays the same. Spearman's correlation uses the ranks.",
             _RHO, "torch.corrcoef(torch.stack([similarity, ratings[known]]))[0, 1]",
         ),
@@ -707,7 +707,7 @@ word_similarity = Exercise(
         ),
         Mistake(
             "cosine 0 for pairs without a vector",
-            "You give the pairs with a missing word the cosine 0 and include them. A missing word says nothing about the quality "
+            "You give the pairs with a missing word the cosine 0 and include them. A missing word provides no information about the quality "
             "of the vectors. Leave these pairs out.",
             code="""
 def word_similarity(vectors, pairs, ratings):
@@ -1182,7 +1182,7 @@ cbow_gradient = Exercise(
         Mistake(
             "gradient of word2vec.c unchanged",
             "All your values are too large by the same factor, the number of context words. How far does the average of the "
-            "context words move when one of them moves by 1?",
+            "context vectors move when one of these vectors moves by 1?",
             " / contexts.shape[1]", "",
         ),
         Mistake(
@@ -1244,8 +1244,8 @@ def cbow_gradient(contexts, target, negatives):
         ),
         Mistake(
             "only one of the two terms divided",
-            "You divide only one part of the gradient by the number of context words, either the part of the target or the "
-            "part of the negatives. The chain rule divides their sum.",
+            "You divide only one part of the gradient by the number of context words, either the term of the target or the "
+            "term of the negatives. The chain rule divides their sum.",
             edits={
                 "error = pull.unsqueeze(1) * target +": "error = pull.unsqueeze(1) * target / contexts.shape[1] +",
                 "(contexts) / contexts.shape[1]": "(contexts)",
@@ -1338,7 +1338,7 @@ def cbow_gradient(contexts, target, negatives):
 """,
     },
     hints=(
-        "Change one context word a little. How much does the hidden vector change? The chain rule needs this number.",
+        "Change the vector of one context word slightly. How much does the hidden vector change? The chain rule needs this number.",
         "contexts is (B, C, D); hidden and error are (B, D). The gradient is (B, C, D), with the same vector for "
         "every context word of an example.",
         "error is ∂loss/∂hidden, as before, and ∂hidden/∂(context word) is 1/C. Multiply the two.",
@@ -1394,8 +1394,8 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "dot products instead of weights",
-            "Your values are the dot products with the senses, which are too large for long senses and for senses that are "
-            "similar to each other. Multiply the senses by your values and add them up. Is the result close to the word?",
+            "Your values are dot products with the sense vectors. They are too large if a sense vector is long or if the sense "
+            "vectors are similar to each other. Multiply the senses by your values and add them up. Is the result close to the word?",
             code="""
 def sense_mixture(v, senses):
     return senses @ v
@@ -1456,7 +1456,7 @@ def sense_mixture(v, senses):
         Mistake(
             "vectors centred first",
             "You subtracted the mean of every vector before solving, or you included a constant term, which has the same "
-            "effect. Your weights are therefore fitted to other vectors.",
+            "effect. Your weights are therefore fitted to different vectors.",
             "    return ", "    v, senses = v - v.mean(), senses - senses.mean(1, keepdim=True)\n    return ",
         ),
         Mistake(
@@ -1530,7 +1530,7 @@ def sense_mixture(v, senses):
         "as possible.",
         "Solve the least-squares problem senses.T · weights ≈ v, with D equations and S unknowns. torch.linalg has a "
         "function for it.",
-        "Almost right: projecting v on each sense separately. This is correct only if the senses are orthogonal. Note "
+        "Almost right: projecting v onto each sense separately. This is correct only if the senses are orthogonal. Note "
         "that the least-squares solver takes and returns a matrix, (D, 1) and (S, 1).",
     ),
 )
@@ -1841,7 +1841,7 @@ negative_distribution = Exercise(
         ),
         Mistake(
             "logarithm instead of a power",
-            "Your result does not depend on `power`, and frequent words are hardly more probable than rare ones. A logarithm "
+            "Your result does not depend on `power`, and frequent words are only slightly more probable than rare ones. A logarithm "
             "flattens the counts far more than a power near 1.",
             "counts**power", "torch.log1p(counts)",
         ),
@@ -1986,7 +1986,7 @@ analogy = Exercise(
         ),
         Mistake(
             "offset reversed",
-            "Your offset leads from b to a. The question goes from a to b, so the offset is b − a.",
+            "Your offset leads from b to a. The offset should lead from a to b, so it is b − a.",
             "unit[b] - unit[a] + unit[c]", "unit[a] - unit[b] + unit[c]",
         ),
         Mistake(
@@ -2012,7 +2012,7 @@ analogy = Exercise(
         ),
         Mistake(
             "neighbours of c without the offset",
-            "You search near c, so your answers do not depend on the offset from a to b. Add the offset to the target.",
+            "You search near c, so your answers do not depend on the offset from a to b. Add the offset to the vector of c before you search.",
             "unit[b] - unit[a] + unit[c]", "unit[c]",
         ),
         Mistake(
@@ -2040,7 +2040,7 @@ analogy = Exercise(
         ),
         Mistake(
             "c subtracted instead of a",
-            "Your target is a + b − c. The offset from a to b is b − a, and it starts from c.",
+            "Your target is a + b − c. Add the offset from a to b, which is b − a, to c.",
             "unit[b] - unit[a] + unit[c]", "unit[a] + unit[b] - unit[c]",
         ),
         Mistake(

@@ -113,8 +113,8 @@ predict("attention.self_weight", ...)
 # this a useful starting point, and why should the *neighbours* reveal the sense? Give one example of a sentence that reveals the sense, and one example of a sentence that does not. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-a", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-2"}
-# The comparison needs a vector that describes which words are relevant. The word's own embedding mixes all its senses, so it is similar to words that are related to any of these senses. The sense depends on which of these related words occur in the sentence. According to the distributional hypothesis, words with similar meanings occur in similar contexts; conversely, the context narrows down the meaning. In "I will hike along the bank of a river" the words *hike*, *along* and *river* fit the
-# edge of a river but hardly a financial institution. In "We met at the bank" nothing reveals the sense; we would need
+# The comparison needs a vector that describes which words are relevant. The word's own embedding mixes all its senses, so it is similar to words that are related to any of these senses. The sense depends on which of these related words occur in the sentence. According to the distributional hypothesis, words with similar meanings occur in similar contexts; conversely, the context narrows down the meaning. In "I will hike along the bank of a river" the words *hike*, *along* and *river* are typical of the
+# edge of a river, not of a financial institution. In "We met at the bank" nothing reveals the sense; we would need
 # to know the preceding text or the situation. Not all neighbours help equally. For example, *the* and *of* occur with both senses.
 # A useful method therefore has to assign different weights to the neighbours.
 #
@@ -625,7 +625,7 @@ attention_training.weights_of_bank(given, new_words, of_deposit)
 reveal("attention.cue_weight", np.mean(of_cues))
 
 # %% [markdown]
-# For every seed, the cues (*hike*, *river*; *account*, *deposit*, *money*) now receive most of the weight, and *bank* hardly attends to itself. The structure of the two sentences is new to the model, and so are five of their words. The weight of one of these words, *deposit*, is more than three times the uniform weight for every seed. The model knows this word only through its GloVe vector, which resembles the vectors of words in the training data. The next test is harder. It uses sentences written by hand, which differ greatly from the generated language.
+# For every seed, the cues (*hike*, *river*; *account*, *deposit*, *money*) now receive most of the weight, and *bank* assigns very little weight to itself. The structure of the two sentences is new to the model, and so are five of their words. The weight of one of these words, *deposit*, is more than three times the uniform weight for every seed. The model knows this word only through its GloVe vector, which resembles the vectors of words in the training data. The next test is harder. It uses sentences written by hand, which differ greatly from the generated language.
 
 # %% tags=["demo"]
 NEW = """
@@ -669,12 +669,12 @@ unseen = np.mean([word not in trained_on for line in NEW for word in line.split(
 attention_training.new_sentences(counts, len(NEW), unseen)
 
 # %% [markdown]
-# Since similar words have similar GloVe vectors, the model generalises to words that never occurred in training. Even if all words seen in training are masked, it finds about as many senses from the unseen words alone. On these short sentences, uniform weights are as good as learned weights (with 20 sentences, a difference of one or two is not meaningful). Selecting words is useful where other words should be ignored, as in the texts with a second sentence.
+# Since similar words have similar GloVe vectors, the model generalises to words that never occurred in training. Even if all words seen in training are masked, it predicts about the same number of senses correctly from the unseen words alone. On these short sentences, uniform weights are as good as learned weights (with 20 sentences, a difference of one or two is not meaningful). Selecting words is useful where other words should be ignored, as in the texts with a second sentence.
 
 # %% [markdown]
 # ### Is attention an explanation?
 #
-# Shaded sentences look like explanations. However, Jain and Wallace (2019) called their paper "Attention is not Explanation". In their recurrent models the weights agreed only weakly with the effect of removing a word, and shuffled weights often led to the same prediction. Wiegreffe and Pinter (2019) replied that this depends on the model and on the definition of an explanation. We test our own model. With `keep`, it is easy to mask one word at a time.
+# Shaded sentences look like explanations. However, Jain and Wallace (2019) called their paper "Attention is not Explanation". In their recurrent models the weights agreed only weakly with the effect of removing a word, and shuffled weights often led to the same prediction. Wiegreffe and Pinter (2019) replied that the answer depends on the model and on the definition of an explanation. We test our own model. With `keep`, it is easy to mask one word at a time.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def weights_and_effects(W: dict[str, Tensor], n: int = 600) -> tuple[Tensor, ...]:
@@ -831,7 +831,7 @@ def heads_of_2022(queries, keys, values, heads):
     return mixed.view(batch, -1, width)
 
 # %% [markdown]
-# A symptom indicates the bug. In attention the output of every word should depend on every word. On which words does it depend here? We use derivatives again.
+# A symptom points to the bug. In attention the output of every word should depend on every word. On which words does it depend here? We use derivatives again.
 
 # %% tags=["demo"]
 # `influence` of coursekit.derivatives: the size of the derivative, row by row
@@ -876,7 +876,7 @@ check("attention.mended_heads", lambda case: mended_heads(**case), gradients=Tru
 attention_heads.influence_of_words(sees(mended_heads), river, "the fixed code")
 
 # %% [markdown]
-# `view` never moves a number in memory; it only changes where each row ends. The coordinates of the first words come first in memory, so "head 0" consisted of parts of *the first words*. Why did nobody notice this? Each word still sees some other words, so a model learns something, and a lower accuracy raises no error. A similar bug, in joining the heads, was fixed in a teaching repository in 2026 (Baan, pull request 6). Its author notes that the training test had passed. A better test checks on which words each output depends.
+# `view` never moves a number in memory; it only changes where each row ends. The coordinates of the first words come first in memory, so "head 0" consisted of parts of *the first words*. Why did nobody notice this? Each word still sees some other words, so a model learns something, and a lower accuracy raises no error. A similar bug, in joining the heads, was fixed in a teaching repository in 2026 (Baan, pull request 6). The author of the pull request notes that the training test had passed. A better test checks on which words each output depends.
 
 # %% [markdown]
 # The bug has a page of its own, with a short example and a test that would have caught it: [Heads that see one word each](../../docs/bugs/02_heads_without_a_transpose.md).
@@ -942,12 +942,12 @@ statistics.few_values(
 )
 
 # %% [markdown]
-# Where an earlier word reveals the sense, the accuracy of every row except the static vectors is within three percentage points of the best possible accuracy. For every seed, our layer is slightly *below* the plain average on these sentences, but slightly *above* it where only a later word reveals the sense. In the latter case, uniform weights with trained values are equally good.
+# Where an earlier word reveals the sense, every model except the static vectors comes within three percentage points of the best possible accuracy. For every seed, our layer is slightly *below* the plain average on these sentences, but slightly *above* it where only a later word reveals the sense. In the latter case, uniform weights with trained values are equally good.
 
 # %% [markdown]
 # The test sentences are short and contain few irrelevant words, so the accuracy of an untrained average is high. With the vectors of notebook 01, which were trained on this language, the average is even better than our layer. Our layer was trained with labels for the senses; most later models are trained without such labels.
 #
-# Where only the order reveals the sense, the accuracy of every row is about one half, which is the chance level.
+# Where only the order reveals the sense, the accuracy of every model is about one half, which is the chance level.
 
 # %% [markdown]
 # ### What attention cannot see
@@ -982,7 +982,7 @@ accuracy_on_partners = (right.mean() + right_exchanged.mean()) / 2
 attention_training.both_partners(times_right, accuracy_on_partners)
 
 # %% [markdown]
-# Equal vectors lead to equal predictions, and partners have different senses, so at most one of the two predictions can be correct. In the language, partners are equally probable. Therefore no model that ignores word order can be expected to answer more than half of the order questions correctly, whatever its weights, its number of heads and its training. (In a given sample, which may contain one partner more often than the other, the accuracy may be slightly above one half, with one half still inside its interval.) More attention does not help. The vector of each word has to include its position, which is the subject of notebook 03.
+# Equal vectors lead to equal predictions, and partners have different senses, so at most one of the two predictions can be correct. In the language, partners are equally probable. Therefore no model that ignores word order can be expected to answer more than half of the order questions correctly, whatever its weights, its number of heads and its training. (In a given sample, which may contain one partner more often than the other, the accuracy may be slightly above one half, but its interval still includes one half.) More attention does not help. The vector of each word has to include its position, which is the subject of notebook 03.
 
 # %% [markdown]
 # ## Further: three questions
@@ -1012,8 +1012,8 @@ attention_training.both_partners(times_right, accuracy_on_partners)
 # **Question 5 · Where the input vectors come from.** Attention starts from a vector for each word. What is the source of these input vectors in this notebook and in a model such as BERT, and which information do the vectors still lack? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-e", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-1"}
-# Here they are rows of a table that was trained beforehand: GloVe fits vectors to the numbers of times that words occur near each other in a large corpus. In BERT or GPT they are also rows of a table, but the table starts from random numbers and
-# is trained together with all other parameters, and its rows belong to subword tokens. In both cases a row is selected only by the id of the token. It therefore represents the average meaning of the word in the corpus, which is a mixture of its senses. The row contains no information about the current sentence or about the position of the word in it.
+# Here the input vectors are rows of a table that was trained beforehand: GloVe fits vectors to counts of how often words occur near each other in a large corpus. In BERT or GPT they are also rows of a table, but the table starts from random numbers and
+# is trained together with all other parameters, and its rows belong to subword tokens. In both cases a row is selected only by the id of the token. The row therefore represents the average meaning of the word in the corpus, which is a mixture of its senses. It contains no information about the current sentence or about the position of the word in it.
 #
 # *Marking: 1 point for a table that is looked up, trained beforehand (GloVe) or together with the model (BERT); 1 point
 # for stating that the context is missing, so that all senses share one vector (the position is a welcome addition).*

@@ -273,7 +273,7 @@ def scale(scores, d):
         "The scores have shape (…, query, key), and d is an integer. The result has the same shape as the scores.",
         "variance of a score = d  →  typical size = the square root of the variance  →  divide every score by it",
         "A near miss: `scores / d` divides by too much. The scores of a 50-dimensional head would have variance 1/50, and "
-        "the softmax would hardly prefer any word.",
+        "the weights would be nearly uniform.",
     ),
 )
 
@@ -331,7 +331,7 @@ softmax = Exercise(
         ),
         Mistake(
             "division by the sum over the whole tensor",
-            "All your numbers together sum to 1. Instead, each line along `dim` should sum to 1.",
+            "All your numbers together sum to 1. Instead, each slice along `dim` should sum to 1.",
             "exponentials.sum(dim, keepdim=True)", "exponentials.sum()",
             also=(
                 "def softmax(x, dim):\n    e = (x - x.max()).exp()\n    return e / e.sum()\n",
@@ -357,7 +357,7 @@ softmax = Exercise(
         ),
         Mistake(
             "division by the largest exponential instead of the sum",
-            "The largest weight of each line is exactly 1, and the line sums to more than 1. Divide by the sum of "
+            "The largest weight of each slice is exactly 1, and the slice sums to more than 1. Divide by the sum of "
             "the exponentials.",
             "exponentials.sum(dim, keepdim=True)", "exponentials.amax(dim, keepdim=True)",
         ),
@@ -378,7 +378,7 @@ softmax = Exercise(
         ),
         Mistake(
             "number other than the maximum subtracted",
-            "Ordinary scores give correct weights, but a line with one much larger score gives NaN. If you subtract the mean "
+            "Ordinary scores give correct weights, but a row with one much larger score gives NaN. If you subtract the mean "
             "or the minimum, a large positive number remains, and its exponential is infinite. Which choice leaves no number "
             "above 0?",
             "x.amax(dim, keepdim=True)", "x.mean(dim, keepdim=True)",
@@ -391,14 +391,14 @@ softmax = Exercise(
         Mistake(
             "large scores clipped",
             "You treat all scores beyond a fixed limit alike, but the weights of the scores 1000 and 1003 should have the "
-            "ratio 1 to e³. Which number can you subtract from a whole line without changing its softmax?",
+            "ratio 1 to e³. Which number can you subtract from a whole slice without changing its softmax?",
             code=_cut_off("80"),
             also=tuple(map(_cut_off, ("10", "20", "30", "50", "60", "70", "85", "87", "88"))),
         ),
         Mistake(
             "infinity or NaN replaced afterwards",
-            "Where exp is infinite, or 0 for a whole line, the information in the scores is lost. Replacing NaN or "
-            "adding an epsilon only hides this. Subtract each line's own maximum before you take exp.",
+            "Where exp is infinite, or 0 for a whole slice, the information in the scores is lost. Replacing NaN or "
+            "adding an epsilon only hides this. Subtract each slice's own maximum before you take exp.",
             "exponentials / exponentials.sum(dim, keepdim=True)",
             "torch.nan_to_num(x.exp() / x.exp().sum(dim, keepdim=True))",
             also=(
@@ -437,7 +437,7 @@ def softmax(x, dim):
         ),
         Mistake(
             "epsilon too large",
-            "Each of your lines sums to slightly less than 1, because the number that you add to the divisor is not "
+            "Each slice along `dim` sums to slightly less than 1, because the number that you add to the divisor is not "
             "negligible. After the maximum has been subtracted, the sum is at least 1 and needs no epsilon.",
             "exponentials.sum(dim, keepdim=True)", "(exponentials.sum(dim, keepdim=True) + 0.01)",
             also=(
@@ -484,7 +484,7 @@ def softmax(x, dim):
         "and what is its value at 1000?",
         "The result has the shape of the input. The maximum and the sum along `dim` keep that axis with size 1, so "
         "that they broadcast along it.",
-        "subtract from each line its maximum\ntake exp of each number\ndivide each line by its sum",
+        "along dim:\n    subtract the maximum\n    take exp of each number\n    divide by the sum",
         "A near miss: `x.exp() / x.exp().sum(dim)` has two errors. exp(1000) is infinite, and the sum has lost the axis along "
         "which you divide. Look up `keepdim`.",
     ),
@@ -1069,7 +1069,7 @@ multi_head = Exercise(
         ),
         Mistake(
             "projections transposed",
-            "Your products use the transposes of the matrices. Their rows correspond to inputs, so compute x @ W. "
+            "Your products use the transposes of the matrices. The rows of each W correspond to inputs, so compute x @ W. "
             "(`nn.Linear` stores the transpose.)",
             "x @ W_q, x @ W_k, x @ W_v", "x @ W_q.T, x @ W_k.T, x @ W_v.T",
             also=(
@@ -1254,7 +1254,7 @@ def mended_heads(queries, keys, values, heads):
         ),
         Mistake(
             "join fixed, split still wrong",
-            "Your join is correct. The split, at least that of the values, still regroups numbers in memory order. Name "
+            "Your join is correct. The split still regroups numbers in memory order, at least for the values. Name "
             "the four axes in their memory order, then swap two of them.",
             MENDED_SPLIT, "t.reshape(batch, heads, tokens, d)",
             also=(
@@ -1565,7 +1565,7 @@ def split_heads(x, heads):
         "x has shape (batch, token, D). Once D is split into two axes, the shape is (batch, token, head, d). The "
         "result has shape (batch, head, token, d).",
         "split the last axis into (heads, d), which moves nothing in memory\nswap the axes token and head",
-        "A near miss: `x.view(batch, heads, tokens, d)` has the correct shape immediately, but it distributes the words "
+        "A near miss: `x.view(batch, heads, tokens, d)` has the correct shape straight away, but it distributes the words "
         "over the heads instead of the coordinates.",
     ),
 )

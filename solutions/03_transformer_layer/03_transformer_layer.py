@@ -74,7 +74,7 @@ for name, weight in Stretch(3).named_parameters():
     print(f"{name:<11} {list(weight.shape)}")
 
 # %% [markdown]
-# The list shows three parameters, but none from `more`, because the modules in a plain list are not registered; those in an `nn.ModuleList` would be. `nn.Linear(D, F)` stores a bias and a matrix with F rows
+# The list shows three parameters, but none from `more`, because the modules in a plain list are not registered; modules in an `nn.ModuleList` would be registered. `nn.Linear(D, F)` stores a bias and a matrix with F rows
 # and D columns. You call a module like a function: `self.mix(x)`.
 #
 # A check creates an instance of your class with given sizes, loads the same weights by name into this instance and into the solution, and compares the outputs. If you are stuck, run `hint("transformer.MultiHeadAttention")` in a cell
@@ -117,13 +117,13 @@ check("transformer.MultiHeadAttention", lambda case: run_module(
 ))
 
 # %% [markdown]
-# In 02, `keep` contained one value per word, which showed whether the word was real or padding. Now it contains one value per *pair* of words. If `real` marks the real words, `real[:, None]` hides the padding from
-# every word. In 07, a triangular mask will hide all later words.
+# In notebook 02, `keep` contained one value per word, which showed whether the word was real or padding. Now it contains one value per *pair* of words. If `real` marks the real words, `real[:, None]` hides the padding from
+# every word. In notebook 07, a triangular mask will hide all later words.
 
 # %% [markdown]
 # ## 2 · Does attention know the order?
 #
-# "The dog bites the man" and "the man bites the dog" contain the same words. Can attention distinguish the two sentences? We apply your module, with random matrices, to the GloVe vectors of the words in the river sentence from 02.
+# "The dog bites the man" and "the man bites the dog" contain the same words. Can attention distinguish the two sentences? We apply your module, with random matrices, to the GloVe vectors of the words in the river sentence from notebook 02.
 
 # %% tags=["demo", "record"]
 def glorot(module: nn.Module) -> nn.Module:
@@ -213,7 +213,7 @@ check("transformer.sinusoid", lambda case: sinusoid(*case["words"].shape))
 pictures.stripes(sinusoid(100, 50), pairs=(0, 4, 8))
 
 # %% [markdown]
-# The columns work like the digits of a number. The columns on the left change with every word, whereas those on the right hardly change within a sentence. A position is identified only by
+# The columns work like the digits of a number. The columns on the left change with every word, whereas those on the right change very little within a sentence. A position is identified only by
 # all columns together. The encoding has a second useful property. Attention compares vectors by their dot products, so we plot the dot products between the encoding of one position and the encodings of its neighbours.
 
 # %% tags=["demo"]
@@ -335,7 +335,7 @@ pictures.drift(river, grown, 50**0.5)
 #
 # $$\operatorname{FFN}(x) = a(x W_1 + b_1)\, W_2 + b_2 .$$
 #
-# The activation function a makes the network non-linear; without it, the two linear maps would amount to a single one. The original transformer used ReLU, $\max(0, z)$. BERT and GPT-2 use **GELU** (Hendrycks and
+# The activation function $a$ makes the network non-linear; without it, the two linear maps would amount to a single one. The original transformer used ReLU, $\max(0, z)$. BERT and GPT-2 use **GELU** (Hendrycks and
 # Gimpel 2016), $z\,\Phi(z)$, where Φ is the cumulative distribution function of the standard normal distribution.
 
 # %% tags=["demo"]
@@ -396,7 +396,7 @@ tables.parameters(sizes)
 # %% [markdown]
 # Two thirds of the parameters belong to the feed-forward network. Its two matrices of size D × 4D contain 8D² parameters, whereas the four matrices of attention, each of size D × D, contain 4D².
 # 
-# Which components let words influence each other? As in 02, we compute derivatives to find out how strongly each output vector depends on each input vector.
+# Which components let words influence each other? As in notebook 02, we compute derivatives to find out how strongly each output vector depends on each input vector.
 
 # %% tags=["demo"]
 parts = {
@@ -664,7 +664,7 @@ pictures.own_share(spreads)
 
 # %% [markdown]
 # Without residual connections, all words of a sentence have nearly the same vector after two or three layers: their identity is lost. Dong, Cordonnier and Loukas (2021) prove
-# such a collapse for pure attention. Residual connections slow it down; our post-norm stack still collapses within twelve layers, whereas the pre-norm stack does not. Is this collapse due to post-norm or to the initialisation? Glorot's initialisation is only one
+# such a collapse for pure attention. Residual connections slow the collapse down; our post-norm stack still collapses within twelve layers, whereas the pre-norm stack does not. Is this collapse due to post-norm or to the initialisation? Glorot's initialisation is only one
 # of several. BERT, for example, initialises all matrices with standard deviation 0.02, which at D = 768 is 0.55 times Glorot's value in attention and 0.88 times Glorot's value in the feed-forward network.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -683,7 +683,7 @@ tables.by_initialisation(kept, ratios)
 
 # %% [markdown]
 # Without residual connections the word vectors collapse under all three initialisations. With residual connections, the initialisation matters more than the position of the norm. With BERT's scale, post-norm retains about half of each word vector; with all matrices scaled by 0.3, post-norm retains more than pre-norm does. The
-# collapse is therefore a property of post-norm with Glorot's initialisation, not of post-norm in general. In pre-norm, the gradients are equal across layers, as the paper predicts, only if the matrices are small. In post-norm, we find no clear difference between the gradients of the first and the last layer under any initialisation.
+# collapse of post-norm with residual connections is therefore due to Glorot's initialisation, not to post-norm in general. In pre-norm, the gradients are equal across layers, as the paper predicts, only if the matrices are small. In post-norm, we find no clear difference between the gradients of the first and the last layer under any initialisation.
 #
 # All these measurements were made before training, which may change the results.
 
@@ -707,7 +707,7 @@ tables.by_initialisation(kept, ratios)
 # forgotten. Gradients accumulate until they are set to zero. Padding has no correct answer, so only some tokens count in the loss. Finally, some batches produce a gradient that is far too large, and
 # **gradient clipping** (Pascanu et al. 2013) scales such a gradient down to a maximum norm, which preserves its direction.
 # 
-# Your function receives a new learning rate at each step. The optimiser is Adam, as in 02. It stores the learning rate under the key "lr" in each dictionary of the list `param_groups`.
+# Your function receives a new learning rate at each step. The optimiser is Adam, as in notebook 02. It stores the learning rate under the key "lr" in each dictionary of the list `param_groups`.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-training_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def training_step(
@@ -892,18 +892,18 @@ found = {embed.__name__: [order_accuracy(embed, seed) for seed in range(3)]
 share_found = np.mean(found["words_alone"])
 reveal("transformer.direction", COIN if share_found < 0.6 else SOMEWHAT if share_found < 0.9 else MOST, because={
     SOMEWHAT: "Some words do occur more often at the end, but a model without positions cannot make use of this, because every word has the same vector in both directions.",
-    MOST: "Without positions there is nothing to learn: both directions contain the same words with the same vectors, whatever the weights are.",
+    MOST: "Without positions there is nothing to learn: a sentence and its reversal contain the same words with the same vectors, whatever the weights are.",
 })
 
 # %% tags=["demo"]
 tables.directions_found(found)
 
 # %% [markdown]
-# Without positions the accuracy stays at chance level, however long we train: both directions contain the same words with the same vectors. (Any difference between the two outputs is a rounding error, which is unrelated to the direction.) With positions, one layer trained for a few seconds is nearly always correct.
+# Without positions the accuracy stays at chance level, however long we train, because a sentence and its reversal contain the same words with the same vectors. (Any difference between the two outputs is a rounding error, which is unrelated to the direction.) With positions, one layer trained for a few seconds is nearly always correct.
 #
 # ### What warm-up and clipping do
 #
-# A single layer is easy to train. We now train six-layer encoders of both kinds and leave out the warm-up (by using the full learning rate from the first step), the clipping, or both. **Predict:** at a learning rate of 0.003, which of the two kinds
+# A single layer is easy to train. We now train six-layer encoders with post-norm and with pre-norm, and leave out the warm-up (by using the full learning rate from the first step), the clipping, or both. **Predict:** at a learning rate of 0.003, which of the two kinds
 # of layer fails without warm-up?
 
 # %% tags=["demo"]
@@ -951,7 +951,7 @@ pictures.warm_up(runs)
 
 # %% [markdown]
 # At this learning rate and without warm-up, the deep post-norm encoder learns the task in one run out of twenty. In the other runs the loss stays at chance level, with or without clipping. Pre-norm learns with every seed in all four settings,
-# as Xiong et al. report. With warm-up, post-norm learns with all ten seeds if the gradient is clipped and with seven if it is not; ten seeds are too few to call this a difference (Fisher's exact test: p = 0.21).
+# as Xiong et al. report. With warm-up, post-norm learns with all ten seeds if the gradient is clipped and with seven if it is not; ten seeds are too few to establish a difference (Fisher's exact test: p = 0.21).
 
 # %% [markdown]
 # Why does warm-up help? In its first steps, Adam divides each gradient by an estimate of its size that is based on very few values. Every weight therefore moves by about the full learning rate, whatever the size of its gradient. If this is the reason, a smaller learning rate
@@ -966,7 +966,7 @@ tables.learning_rates()
 # %% [markdown]
 # ## 8 · Scoreboard
 #
-# We evaluate the same type of encoder on the course's test of word senses. As in 02, the encoder is trained on labelled senses, and its word vectors are initialised at random. In two of
+# We evaluate the same type of encoder on the course's test of word senses. As in notebook 02, the encoder is trained on labelled senses, and its word vectors are initialised at random. In two of
 # the four kinds of question only the word order determines the sense, either within one clause or across two clauses. On these questions, an encoder without positions cannot exceed an accuracy of one half, whatever the number
 # of layers, because shuffled inputs give shuffled outputs. How much do positions help, and does a second layer matter?
 #
@@ -1050,14 +1050,14 @@ tables.encoders(found_at_last, recorded)
 
 # %% [markdown]
 # Where a cue word determines the sense, all trained encoders answer more than nine in ten questions correctly within 500 steps. Where the order determines the sense, encoders without positions stay at one half, whether they have one layer or two.
-# (The ± covers only the variation between seeds, since the questions are the same; any remaining difference from one half is chance, as in 01.) With
-# positions, the order questions are learned later: at most seven in ten are correct after 500 steps, more than nine in ten after 2,000 (eight in ten for one seed of the one-layer encoder). The positions alone therefore explain why these encoders outperform the models of 01 and 02 in the
+# (The ± covers only the variation between seeds, since the questions are the same; any remaining difference from one half is due to chance, as in notebook 01.) With
+# positions, the order questions are learned later: at most seven in ten are correct after 500 steps, more than nine in ten after 2,000 (eight in ten for one seed of the one-layer encoder). The positions alone therefore explain why these encoders outperform the models of notebooks 01 and 02 in the
 # last two panels.
 
 # %% [markdown]
 # A second layer is not needed to use the order: a single attention layer sees all words with their positions, and the feed-forward network after it can combine the information that attention has collected.
-# On the order questions, encoders with one and with two layers cannot be distinguished at any number of steps. (A difference smaller than the ± in the table cannot be ruled out.) Like the layer in 02, this
-# encoder was trained on labelled senses; from 05 on, models have to discover the senses without labels.
+# On the order questions, encoders with one and with two layers cannot be distinguished at any number of steps. (A difference smaller than the ± in the table cannot be ruled out.) Like the layer in notebook 02, this
+# encoder was trained on labelled senses; from notebook 05 on, models have to discover the senses without labels.
 
 # %% [markdown]
 # ## Further: embeddings, and sequences of different lengths
@@ -1205,7 +1205,7 @@ symptoms(mended_positions)
 
 # %% [markdown]
 # The buggy line counts the *sentences* in the batch. Broadcasting then gives all words of a sentence the same position, which carries no information about order. Most tasks
-# can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A test of two lines finds the bug: shuffle the words and check whether the output changes.
+# can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A two-line test reveals the bug: shuffle the words and check whether the output changes.
 
 # %% [markdown]
 # The bug has a page of its own, with a short example and a test that would have caught it: [Every word at the same position](../../docs/bugs/03_positions_of_sentences.md).
@@ -1214,7 +1214,7 @@ symptoms(mended_positions)
 # ### Layer normalisation in a tutorial
 #
 # The *Annotated Transformer* (Rush 2018), a widely read tutorial, computes `(x - mean) / (std + eps)`: ε is outside the square root, and torch's `std`
-# divides by D − 1. When this was discussed in the repository of a PyTorch version of BERT (codertimo, issue 30), a user applied both to the vector [1, 0, 0, 0]: the tutorial's formula gave 1.5, whereas `nn.LayerNorm` gave 1.732. The thread ends with "they did the same thing". To find out whether this is true, we compare both formulas with the same ε.
+# divides by D − 1. When this difference was discussed in the repository of a PyTorch version of BERT (codertimo, issue 30), a user applied both formulas to the vector [1, 0, 0, 0]: the tutorial's formula gave 1.5, whereas `nn.LayerNorm` gave 1.732. The thread ends with "they did the same thing". To find out whether this is true, we compare both formulas with the same ε.
 
 # %% tags=["demo"]
 def tutorial_norm(x: Tensor, eps: float = 1e-5) -> Tensor:
@@ -1256,7 +1256,7 @@ tables.shifts(sinusoid, shift_matrix)
 
 # %% [markdown]
 # A single matrix shifts all positions, and shifts can be composed. *Rotary* position embeddings (Su et al. 2021), used by LLaMA, apply these rotations directly to queries and keys instead of
-# adding a vector to the words. By construction, the positions of two words then affect their attention score only through the distance between them. You will build rotary embeddings in 13.
+# adding a vector to the words. By construction, the positions of two words then affect their attention score only through the distance between them. You will build rotary embeddings in notebook 13.
 
 # %% [markdown]
 # ## Summary
@@ -1268,7 +1268,7 @@ tables.shifts(sinusoid, shift_matrix)
 # - Without positions, an encoder answers at most half of the order questions correctly; with positions, nearly all.
 # - With the same weights, your layer computes the same output as PyTorch's.
 #
-# **Next**: 04 adds a decoder and compares the cost of attention with that of a network that reads one word at a time.
+# **Next**: notebook 04 adds a decoder and compares the cost of attention with that of a network that reads one word at a time.
 
 # %% [markdown]
 # ## References

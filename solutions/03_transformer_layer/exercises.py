@@ -38,7 +38,7 @@ sinusoid = Exercise(
         ),
         Mistake(
             "positions counted from 1",
-            "Your first row contains the values of the second. The first word is at position 0.",
+            "Your first row contains the values of the second row. The first word is at position 0.",
             "torch.arange(T)[:, None]", "torch.arange(1, T + 1)[:, None]",
         ),
         Mistake(
@@ -87,7 +87,7 @@ def sinusoid(T, D):
         ),
         Mistake(
             "frequencies spread to exactly 1/10000",
-            "Your first pair is correct, but your last one rotates by exactly 1/10000 per word: you have spread the exponents "
+            "Your first pair is correct, but your last pair rotates by exactly 1/10000 per word: you have spread the exponents "
             "from 0 to 1 inclusive. In the formula, the last exponent is (D − 2)/D, slightly less than 1.",
             FREQUENCY, "10_000.0 ** (-torch.arange(D // 2) / max(D // 2 - 1, 1))",
         ),
@@ -737,7 +737,7 @@ FeedForward = Exercise(
         Mistake(
             "hidden layer detached",
             "Your numbers are right, but no gradient reaches the weights of `widen`: `.data`, `.detach()` or `torch.no_grad()` "
-            "cuts it off.",
+            "stops the gradient.",
             "hidden = self.widen(x)", "hidden = self.widen(x).detach()",
         ),
     ),
@@ -872,7 +872,7 @@ class Dropout(nn.Module):
         ),
         Mistake(
             "no dropout without given draws",
-            "Without draws as an argument you return x unchanged in training mode. Generate the draws in that case.",
+            "If no draws are passed, you return x unchanged in training mode. Generate the draws in that case.",
             "draws = torch.rand_like(x)", "return x",
         ),
         Mistake(
@@ -1201,14 +1201,14 @@ Block = Exercise(
         ),
         Mistake(
             "residual connection detached",
-            "Your numbers are right, but no gradient flows back along the residual stream: detach, no_grad or .data cuts it. "
+            "Your numbers are right, but detach, no_grad or .data stops the gradient along the residual stream. "
             "Earlier layers would learn only through the branches.",
             edits={line: line.replace("x + ", "x.detach() + ") for line in (PRE_1, PRE_2, POST_1, POST_2)},
         ),
         Mistake(
             "attention detached",
-            "Your numbers are right, but no gradient flows back through attention: detach, no_grad or .data cuts it, and the "
-            "weights of attention would never be trained.",
+            "Your numbers are right, but detach, no_grad or .data stops the gradient in the attention branch, so its weights "
+            "would never be trained.",
             edits={
                 PRE_1: "x = x + self.dropout(self.attention(self.norm_attention(x), keep).detach())",
                 POST_1: "x = self.norm_attention(x + self.dropout(self.attention(x, keep).detach()))",
@@ -1216,8 +1216,8 @@ Block = Exercise(
         ),
         Mistake(
             "feed-forward network detached",
-            "Your numbers are right, but no gradient flows back through the feed-forward network: detach, no_grad or .data "
-            "cuts it, and its weights would never be trained.",
+            "Your numbers are right, but detach, no_grad or .data stops the gradient in the feed-forward network, so its "
+            "weights would never be trained.",
             edits={
                 PRE_2: "return x + self.dropout(self.feed_forward(self.norm_feed_forward(x)).detach())",
                 POST_2: "return self.norm_feed_forward(x + self.dropout(self.feed_forward(x).detach()))",
@@ -1878,7 +1878,7 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "padding set to 0",
-            "The words are right. But you set the vectors of padding to 0, although padding is treated like any word here.",
+            "Your vectors of the words are right, but you set the vectors of padding to 0, although padding is treated like any word here.",
             f"words[ids] + {RIGHT_PLACES}", f"(words[ids] + {RIGHT_PLACES}) * (ids != 0)[..., None]",
         ),
         Mistake(
@@ -1960,7 +1960,7 @@ shift_matrix = Exercise(
         ),
         Mistake(
             "blocks for another column order",
-            "Your blocks would fit a table with all sines on the left. In ours each sine is followed by its cosine, which "
+            "Your blocks would be correct for a table with all sines on the left. In our table each sine is followed by its cosine, which "
             "gives 2 × 2 blocks on the diagonal.",
             f"torch.block_diag(*{TURN})",
             "torch.cat([torch.cat([cosine.diag(), sine.diag()], 1), "

@@ -10,7 +10,7 @@
 # # 04 · Recurrence, encoder–decoder, and what attention costs
 #
 # Before attention, networks read a sentence word by word and updated a memory. You will build such networks and measure how much of the first word they remember. In a translator, an **encoder** reads a sentence and a **decoder**
-# generates its translation. The two are connected first by a single vector, then by attention to all words. Finally, attention replaces the recurrence. Three translators show how much each step contributes.
+# generates its translation. The two are connected first by a single vector, then by attention to all words. Finally, attention replaces the recurrence. Three translators show how much each of these steps contributes.
 #
 # **You need** notebooks 02 and 03. **Time** about 80 minutes, or two hours if PyTorch is new to you: nine exercises and two written questions. *Further* sections add a bug to find and four extensions.
 #
@@ -57,7 +57,7 @@ between, remembered = words_between(), subjects_remembered()
 pictures.subject_remembered(remembered, between)
 
 # %% [markdown]
-# After 30 words both models still distinguish the subjects, but the transformer does so far more sharply. This notebook explains both results: it shows how a memory can retain a
+# After 30 words both models still distinguish the subjects, but the transformer does so far more clearly. This notebook explains both results: it shows how a memory can retain a
 # word, and why it helps to look back at the words themselves.
 #
 # A recurrent network has a state *h*, a vector of fixed size. At each word it computes a new state from the word and the old state, always with the same
@@ -93,7 +93,7 @@ def recurrent_step(
 check("recurrence.recurrent_step", lambda case: recurrent_step(**case), gradients=["x", "h"])
 
 # %% [markdown]
-# We now apply your step to one word of a sentence after another. Each state depends on the previous state, so T words take T steps *in sequence*, however many processors there are.
+# We now apply your step to the words of a sentence, one after another. Each state depends on the previous state, so T words take T steps *in sequence*, however many processors there are.
 
 # %% tags=["demo"]
 from coursekit.recurrence import D, difference_from_lstm, over_seeds, random_weights
@@ -120,7 +120,7 @@ print(
 # and a product of many factors vanishes or explodes (Hochreiter 1991; Bengio et al. 1994).
 #
 # **Predict:** we measure the size of this derivative in an untrained network, once for a sentence of 32 words and once for a sentence of 2 words. What is the
-# ratio of the first to the second? Give a number between 0 and 1.
+# ratio of the first size to the second? Give a number between 0 and 1.
 
 # %% tags=["demo"]
 predict("recurrence.gradient", ...)
@@ -139,7 +139,7 @@ tables.vanishing_and_exploding(left_over, large)
 
 # %% [markdown]
 # With random weights of the usual size, almost nothing of the first word is left, so training receives almost no signal that this word mattered. The **long
-# short-term memory** (LSTM; Hochreiter and Schmidhuber 1997; forget gate by Gers et al. 2000) adds a second vector to the state: the *cell* c, which is not
+# short-term memory** (LSTM; Hochreiter and Schmidhuber 1997; with the forget gate of Gers et al. 2000) adds a second vector to the state: the *cell* c, which is not
 # multiplied by a matrix. Three gates with values between 0 and 1 and a candidate g are computed from the word and the old state:
 #
 # $$i = \sigma(x W^i_x + h W^i_h + b^i) \qquad f = \sigma(x W^f_x + h W^f_h + b^f)$$
@@ -156,7 +156,7 @@ pictures.lstm_cell()
 # %% [markdown]
 # Here σ is the sigmoid. Each gate has its own function:
 #
-# - The **forget gate** f decides how much of the old cell stays. If f is near 1, the trace of a word is preserved, because no matrix multiplies the cell on the blue path.
+# - The **forget gate** f decides how much of the old cell is kept. If f is near 1, the trace of a word is preserved, because no matrix multiplies the cell on the blue path.
 # - The **input gate** i decides how much of the candidate is stored. When closed, it protects the cell from irrelevant words.
 # - The **output gate** o decides how much of the cell appears in the state. When closed, it prevents stored content from disturbing the current prediction.
 #
@@ -276,7 +276,7 @@ print(
 
 # %% [markdown]
 # A decoder is **autoregressive**: it predicts each token from the tokens before it. How is it trained? At every position it receives the *correct* prefix of the
-# target and has to predict the next token. This method is called **teacher forcing** (Williams and Zipser 1989). Because a causal mask (02) hides the later tokens, all positions can be trained in one pass. The
+# target and has to predict the next token. This method is called **teacher forcing** (Williams and Zipser 1989). Because a causal mask (notebook 02) hides the later tokens, all positions can be trained in one pass. The
 # decoder's input is the target shifted one position to the right, after a start token [BOS].
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-shift_right", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -477,8 +477,8 @@ tables.translators(by_kind, shares, list(figures), sizes_of)
 # We now run your function in the trained network and look at the attention weights. In the figure, each stem of the code is followed by its English word in brackets.
 
 # %% tags=["demo"]
-inputs_of = partial(shift_right, bos=BOS)  # of the decoder, for a target
-additive.attend = additive_attention  # from here on, your function
+inputs_of = partial(shift_right, bos=BOS)  # the decoder's inputs for a target
+additive.attend = additive_attention  # from here on, the network uses your function
 additive_right = translating.exactly_right(translate(additive, part.source), part.target)
 additive_weights = translating.weights_of_attend(
     additive, additive_attention, part, inputs_of(part.target)
@@ -674,7 +674,7 @@ print(
 )
 
 # %% [markdown]
-# The loss of the cheating model falls sooner and comes close to zero, because the model only copies its input. Given only [BOS], the model cannot translate, because it has
+# The loss of the cheating model falls earlier and comes close to zero, because the model only copies its input. Given only [BOS], the model cannot translate, because it has
 # not learned to use the source. The loss near zero was a warning, not a success; the real test is to let the model generate.
 #
 # The correctly trained model still makes errors, and these reveal a problem that teacher forcing hides. In training every prefix is correct, whereas at inference
@@ -771,7 +771,7 @@ pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
 # The dark cells leave the diagonal where the word order changes. The verb comes last in its clause, and its ending attends back past the object; the preposition follows its noun and attends to a position to the left of that noun. Not every stem attends most strongly to the word that it translates. The alignment is a by-product of predicting tokens. It does not
-# prove which words the model used (02, *Is attention an explanation?*), because the encoder has already mixed the words by the time the decoder attends to them.
+# prove which words the model used (notebook 02, *Is attention an explanation?*), because the encoder has already mixed the words by the time the decoder attends to them.
 
 # %% [markdown]
 # ## 9 · Scoreboard
@@ -792,7 +792,7 @@ scoreboard.draw()
 # %% [markdown]
 # ## 10 · Further: dot products, beam search and BLEU
 #
-# Luong, Pham and Manning (2015) tried simpler scores. The simplest is the dot product of state and key; the transformer's attention scales this product.
+# Luong, Pham and Manning (2015) tried simpler score functions. The simplest is the dot product of state and key; the transformer's attention scales this product.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-dot_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dot_attention(
@@ -881,7 +881,7 @@ tables.searches(searches)
 # %% [markdown]
 # Beam search works as intended: for many sentences it finds a more probable translation. Yet it does not translate more sentences exactly, because for most sentences
 # even the greedy translation is more probable than the correct one. The errors are therefore due to the model, not to the search. With better models, beam search is worthwhile: replacing greedy decoding
-# by a beam of 12 raised the BLEU of the translators of Sutskever et al. (2014, table 1) from 33.0 to 34.8.
+# with a beam of size 12 raised the BLEU of the translators of Sutskever et al. (2014, table 1) from 33.0 to 34.8.
 
 # %% [markdown]
 # BLEU is far higher than the share of sentences translated exactly, since most n-grams of a wrong translation are correct. But BLEU does not distinguish kinds of error: a wrong ending and a wrong sense
@@ -891,7 +891,7 @@ tables.searches(searches)
 # ## 11 · Further: find the bug
 #
 # For over a year the English-to-Spanish example in the Keras documentation built the mask of its cross-attention as in the next cell (keras-io, pull request 1046 of 2022;
-# rewritten with our functions). Source and target were both padded to 20 tokens, so the code ran without an error, and the model did learn something.
+# shown here with our functions). Source and target were both padded to 20 tokens, so the code ran without an error, and the model did learn something.
 
 # %%
 def cross_mask_of_2021(source_keep, target_keep):
@@ -911,7 +911,7 @@ def mended_cross_mask(
 
     The mask is True where target position i may attend to source position j. Both arguments
     are True at words and False at padding; Ts and Tt may differ. Treat the rows of the
-    target's padding like all others.
+    target's padding like all other rows.
     """
     ### BEGIN SOLUTION
     Tt = target_keep.shape[1]
@@ -922,7 +922,7 @@ def mended_cross_mask(
 check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 
 # %% [markdown]
-# What does the mask of 2021 hide, and would the loss have revealed the bug? We compare this mask with yours in the trained translator. We also trained new
+# What does the mask of 2021 hide, and would the loss have revealed the bugs? We compare this mask with yours in the trained translator. We also trained new
 # models with each mask for three seeds (`python -m experiments cross_mask`); as a control, we tested them with the source of another sentence. (Source and target
 # are padded to the same width, as in the Keras example.)
 
@@ -944,7 +944,7 @@ tables.cross_masks(lost, blind, read_table("results/cross_mask.csv"))
 # %% [markdown]
 # With the mask of 2021, target position i sees only the first i + 1 source positions, as if the source were being generated along with the target. In addition, the mask hides source positions according to the padding of the target instead of that of the source. The trained translator fails under this mask. But a model *trained* with this mask finds a way around the restriction: after 400 steps its
 # loss is no worse than with the correct mask. This model does use its source, as the control shows, but we have not investigated how. The loss therefore gives no warning, whereas the
-# question from 02, "Which word can see which?", reveals the bug at once.
+# question from notebook 02, "Which word can see which?", reveals the bugs at once.
 
 # %% [markdown]
 # The bug has a page of its own, with a short example and a test that would have caught it: [The wrong sentence's mask](../../docs/bugs/04_cross_attention_mask.md).
@@ -983,7 +983,7 @@ tables.one_by_one(costs)
 
 # %% [markdown]
 # We now count multiply-adds per layer. Attention needs T²D for the scores, T²D for the weighted sums and 4TD² for its four projections; the feed-forward network
-# of a transformer layer (03) adds 8TD². The plain network needs 2TD², the LSTM 8TD². Besides its parameters, attention stores T² weights per head, whereas a
+# of a transformer layer (notebook 03) adds 8TD². The plain network needs 2TD², the LSTM 8TD². Besides its parameters, attention stores T² weights per head, whereas a
 # recurrence stores only its state. The table gives times as ratios, which depend less on the machine than milliseconds do.
 
 # %% tags=["demo"]

@@ -215,7 +215,7 @@ lstm_step = Exercise(
         ),
         Mistake(
             "Forget gate left out",
-            "Your cell keeps everything for ever, as the LSTM of 1997 did. Here the forget gate decides how much stays.",
+            "Your cell keeps everything for ever, as the LSTM of 1997 did. Here the forget gate decides how much is kept.",
             "torch.sigmoid(f) * c", "c",
         ),
         Mistake(
@@ -280,7 +280,7 @@ def lstm_step(x, h, c, W_x, W_h, b):
         ),
         Mistake(
             "State and cell swapped",
-            "You multiply the cell by W_h and the state by the forget gate. The state h belongs with W_h, the cell c with the forget gate.",
+            "You multiply the cell by W_h and the state by the forget gate. The state h belongs with W_h, and the cell c belongs with the forget gate.",
             edits={"h @ W_h": "c @ W_h", "torch.sigmoid(f) * c": "torch.sigmoid(f) * h"},
         ),
         detached("lstm_step"),
@@ -1040,7 +1040,7 @@ decoder_mask = Exercise(
         ),
         Mistake(
             "Mask transposed",
-            "Your first row allows everything and your last row a single position. Rows are the positions that attend, columns the positions attended to.",
+            "Your first row allows every position, and your last row allows only one. Rows are the positions that attend, columns the positions attended to.",
             ALLOWED, "places[:, None] <= places",
         ),
         Mistake(
@@ -1093,7 +1093,7 @@ def decoder_mask(T):
         "Write down the rows for T = 3: which positions may position 0 attend to? Position 1? Position 2?",
         "Input: a number. Result: (T, T) of True and False. Rows are the positions that attend, columns the positions attended to.",
         "for each i, for each j:   keep[i, j] = whether j is not later than i",
-        "Near miss: an upper triangle looks similar on paper. In the first row exactly one entry is True; in the last row all are.",
+        "Near miss: an upper triangle looks similar on paper. In the first row exactly one entry is True; in the last row all entries are.",
     ),
 )
 
@@ -1621,7 +1621,7 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
     },
     hints=(
         "What does the decoder know before it has generated anything? And after its first token? How do you know that a sentence has ended?",
-        "ids grows from (B, 1) to (B, longest + 1). next_logits(ids): (B, t, V); only the last position is new. best: (B). ended: (B) of True and False.",
+        "ids grows from (B, 1) to (B, longest + 1). next_logits(ids): (B, t, V); only the last position is new. best: (B). ended: (B), True or False.",
         "ids = bos for every sentence; no sentence has ended\nlongest times:\n    best = the most probable token after the last position\n    where a sentence has ended: pad in its place\n    "
         "append best to ids\n    note which sentences have ended now\nreturn everything after bos",
         "Near miss: stopping with `if (best == eos).all()` waits for all sentences to end at the *same* step; until then, finished sentences continue.",
@@ -1864,7 +1864,7 @@ flops_recurrent = Exercise(
         ),
         Mistake(
             "Biases counted",
-            "Your number is too high by gates · D at every word, because the biases should not be counted.",
+            "Your number is too high by gates · D per word, because it includes the biases, which should not be counted.",
             RECURRENT, "2 * T * D * D * gates + T * gates * D",
         ),
         Mistake(
@@ -1874,7 +1874,7 @@ flops_recurrent = Exercise(
         ),
         Mistake(
             "One matrix of a plain network counted",
-            "TD² counts one matrix of a plain network. The state has a matrix as well, and both matrices have gates · D columns.",
+            "TD² counts one matrix of a plain network. A second matrix multiplies the state, and both matrices have gates · D columns.",
             RECURRENT, "T * D * D",
         ),
         Mistake(
@@ -1919,7 +1919,7 @@ def flops_recurrent(T, D, gates):
         "How many multiply-adds does the product of a vector of size D and a matrix with gates · D columns need?",
         "W_x: (D, gates · D). W_h: (D, gates · D). Both are used once per word.",
         "one product = rows × columns of its matrix\ntwo products per word\nT words",
-        "Near miss: TD² counts one matrix of a plain network. The state has a matrix as well.",
+        "Near miss: TD² counts one matrix of a plain network. A second matrix multiplies the state.",
     ),
 )
 
@@ -1956,7 +1956,7 @@ path_length = Exercise(
         ),
         Mistake(
             "Convolutions without dilation",
-            "Your convolutions move only one position per layer. Their taps should move farther apart from layer to layer.",
+            "The reach of your convolutions grows by only one position per layer. Their taps should move farther apart from layer to layer.",
             "missing -= 3**layers", "missing -= 1",
         ),
         Mistake(
@@ -1966,7 +1966,7 @@ path_length = Exercise(
         ),
         Mistake(
             "Both sides of the filter counted",
-            "Your layers reach to the right by their whole width. A layer reaches only as far as its right tap.",
+            "You let each layer reach to the right by its whole width. A layer reaches only as far as its right tap.",
             "3**layers", "2 * 3**layers",
         ),
         Mistake(

@@ -10,7 +10,7 @@
 # # 05 · ELMo
 #
 # The translator in notebook 04 learned to separate the senses of words because their translations differ. Plain text has no translations, but a model can be trained on it by self-supervision: a **language model** predicts the next word at every position. **ELMo** (Peters et al. 2018) uses two
-# language models, one from left to right and one from right to left. Their hidden states at a word depend on its context, and together they form its contextual embedding.
+# language models, one from left to right and one from right to left. The models' hidden states at a word depend on its context and together form its contextual embedding.
 #
 # **You need** notebook 04. **Time** about 80 minutes: seven exercises, one of which is a bug to find, and two written questions. *Further* sections and two extensions are optional.
 #
@@ -80,7 +80,7 @@ shown = ["cell", "cells", "guard", "guards", "thief", "thieves", "bus"]
 pictures.filter_at_work(elmo, best, shown)
 
 # %% [markdown]
-# Of all trained filters, this one responds most reliably to the plural: it detects a final *s*. It represents letters rather than meanings, so *bus* activates it as well. Such a filter need not even be learned: one of the 328 random filters of an untrained ELMo also responds to the plural, and for one of the six seeds it does so nearly as reliably.
+# Of all trained filters, this one responds most reliably to the plural: it detects a final *s*. It represents letters rather than meanings, so *bus* activates it as well. Such a filter need not even be learned: in an untrained ELMo, the best of the 328 random filters also responds to the plural, and for one of six seeds it does so nearly as reliably.
 
 # %% [markdown]
 # The largest response of each filter is one feature of the word. A relu sets negative features to 0. A **highway** layer (Srivastava et al. 2015) may then transform the features: for each feature, a gate decides how much of the transformed value replaces the old value. Finally, a projection produces a vector of size D. If you are stuck, call `hint("elmo.char_cnn")`.
@@ -255,7 +255,7 @@ pictures.surprises(language, sentence, gap)
 # %% [markdown]
 # ## 3 · Which words does a state depend on?
 #
-# Could we replace the two stacks with a single line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`? The forward half of its output would predict the next word, and the backward half would predict the preceding word. To find out which words an output depends on, we differentiate: if the input at word j changes slightly, how much does the output at word i change? In notebooks 02 and 03 the code for this was given; now you write it yourself.
+# Could we replace the two stacks with a single line of code, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`? The forward half of its output would predict the next word, and the backward half would predict the preceding word. To find out which words an output depends on, we differentiate: if the input at word j changes slightly, how much does the output at word i change? In notebooks 02 and 03 the code for this measurement was given; now you write it yourself.
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-influence", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def influence(
@@ -303,9 +303,9 @@ leaks = {
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from_the_right = pictures.share_right(leaks["2 layers, forward half"])
 reveal("elmo.leak", NOTHING if from_the_right < 1e-6 else A_TRACE if from_the_right < 0.1 else A_LOT, because={
-    NOTHING: "This is true of the first layer. The forward half of the second layer reads both halves of the first layer, and one of these halves comes from the right.",
-    A_TRACE: "Half of the second layer's input comes from the right, so its influence is large.",
-    A_LOT: "Half of the second layer's input comes from the right, but the other half does not.",
+    NOTHING: "This is true of the first layer. The forward half of the second layer reads both halves of the first layer, and one of these halves was computed from right to left.",
+    A_TRACE: "Half of the second layer's input was computed from right to left, so the influence from the right is large.",
+    A_LOT: "Half of the second layer's input was computed from right to left, but the other half was not.",
 })
 print(f"influence from the right: {from_the_right:.0%} of the total")
 
@@ -313,7 +313,7 @@ print(f"influence from the right: {from_the_right:.0%} of the total")
 pictures.influences(leaks, sentence)
 
 # %% [markdown]
-# A single layer does not leak. With two layers, the forward half depends on words to its right, including the very word that it should predict. In 2016 a pull request made a popular character model bidirectional. The perplexity was good but the generated text was poor, and the author withdrew the pull request, because the network had *seen* the characters that it should predict (char-rnn-tensorflow, pull request 64). The code below, which uses your `reverse_padded`, performs the same computation as `nn.LSTM` does between its layers and gives the same result. *Find the bug.*
+# A single layer does not leak. With two layers, the forward half of each output depends on words to the right, including the very word that it is supposed to predict. In 2016 a pull request made a popular character model bidirectional. The perplexity was good but the generated text was poor, and the author withdrew the pull request, because the network had *seen* the characters that it was supposed to predict (char-rnn-tensorflow, pull request 64). The code below, which uses your `reverse_padded`, connects the layers in the same way as `nn.LSTM` and gives the same result. *Find the bug.*
 
 # %%
 Layer = Callable[[Float[Tensor, "B T D"]], Float[Tensor, "B T D"]]  # reads from left to right
@@ -327,7 +327,7 @@ def leaking_stack(x, lengths, forward_layers, backward_layers):
     return left, right
 
 # %% [markdown]
-# Now write the two stacks of ELMo. Apart from the leak, they differ from the code above in two respects: the function returns the states of *all* layers, and from the second layer on there is a **residual connection**, as in notebook 03.
+# Now write the two stacks of ELMo. Remove the leak, and change the code above in two further respects: return the states of *all* layers, and from the second layer on add a **residual connection**, as in notebook 03.
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-two_stacks", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def two_stacks(
@@ -508,7 +508,7 @@ reader = reading_elmo.Reader(spelling, word_vectors, two_stacks, representations
 layers, exam_vectors = reader.layers, reader.exam_vectors
 
 # %% tags=["demo"]
-vector = partial(reader.vector, elmo)  # of a word in a sentence, at every layer
+vector = partial(reader.vector, elmo)  # the vectors of a word in a sentence, one per layer
 prison = vector("the prisoner sat in a dark cell", "cell")
 pairs = {
     "cell: prison and blood":
@@ -525,7 +525,7 @@ pictures.similarities(prison, pairs)
 # At layer 0 all occurrences of *cell* have the same vector, so the cosine is 1, as for a static embedding. From layer 1 on, the vector is contextual, f(w, C): occurrences of *cell* with another sense become less similar, whereas those with the same sense stay similar. The pair with a different word serves as a baseline.
 
 # %% [markdown]
-# Next we evaluate the vectors of all ambiguous words on the course's test of word senses. In some questions of this test, a word to the left reveals the sense; in others only a word to the *right* does. In the remaining questions only the *order* of the words does, in sentences with one or two clauses.
+# Next we evaluate the vectors of all ambiguous words on the course's test of word senses. In some questions of this test, a word to the left reveals the sense; in others only a word to the *right* does. In the remaining questions, whose sentences have one or two clauses, only the *order* of the words reveals the sense.
 #
 # **Predict:** what accuracy does layer 0 reach where the only cue is on the right (0 to 1)? Each word has two or three senses.
 
@@ -543,7 +543,7 @@ reveal("elmo.layer_0", accuracy[0].right)
 show(*small_models.senses("elmo"))
 
 # %% [markdown]
-# Where word order decides, the trained top layer finds nearly all senses, with one clause as well as with two. The accuracy of a bag of words cannot exceed 0.5 on these questions (notebook 01), and the untrained stacks stay close to this value, even with the largest number of labelled sentences. Layer 0 is no better than predicting the most frequent sense, because it does not depend on the sentence. A model that reads only the left side cannot exceed the dashed line. Wherever this bound is below 1, both trained layers exceed it.
+# Where word order determines the sense, the trained top layer identifies nearly all senses, with one clause as well as with two. The accuracy of a bag of words cannot exceed 0.5 on these questions (notebook 01), and the untrained stacks stay close to this value, even with the largest number of labelled sentences. Layer 0 is no better than predicting the most frequent sense, because it does not depend on the sentence. A model that reads only the left side cannot exceed the dashed line. Wherever this bound is below 1, both trained layers exceed it.
 #
 # However, no state of ELMo depends on both sides, because each stack is unidirectional. Are there questions that require both sides?
 
@@ -615,7 +615,7 @@ pictures.layer_weights(weights)
 # The paper reports a similar pattern: layer 1 was better for parts of speech (accuracy 97.3, compared with 96.8 for layer 2), and layer 2 was better for senses (F1 69.0, compared with 67.4 for layer 1).
 
 # %% [markdown]
-# Each task still prefers the same layer with other penalties on s and other numbers of training steps (`python -m experiments elmo_mix`), although the size of the weights changes. Layer 2 contains layer 1 through its residual connection. If we remove this part, the weight of layer 1 increases, but *sense* still prefers layer 2.
+# With different penalties on s and different amounts of training, each task still prefers the same layer (`python -m experiments elmo_mix`), although the weights change in size. Layer 2 contains layer 1 through its residual connection. If we remove this contribution, the weight of layer 1 increases, but *sense* still prefers layer 2.
 #
 # Are the layers with large weights better than the others? The table shows the recorded accuracy (`python -m experiments elmo_layers`) of *each layer alone*
 # and of the mix, over five seeds. There are two baselines: untrained biLMs and the most frequent label of the word (for a held-out verb, the most frequent label overall).
@@ -653,7 +653,7 @@ scoreboard.draw()
 tables.compared_with_bag(found, bag=dict(scoreboard.readers_of_counts())["bag of words"])
 
 # %% [markdown]
-# Where word order decides, ELMo is far better than every classifier based on counts. Its stacks read one word after another, and in each sentence one of the stacks reads the side that determines the sense. If the only cue is on the right, the gain is smaller, because half of the vector contains no information about the sense but has full weight in the comparison. On these sentences the translator of notebook 04 is still better, since both halves of its vectors depend on the cue. However, the translator was trained on pairs of sentences, which somebody has to translate, whereas ELMo was trained on text alone.
+# Where word order determines the sense, ELMo is far better than every classifier based on counts. Its stacks read one word after another, and in each sentence one of the stacks reads the side that determines the sense. If the only cue is on the right, the gain is smaller, because half of the vector contains no information about the sense but has full weight in the comparison. On these sentences the translator of notebook 04 is still better, since both halves of its vectors depend on the cue. However, the translator was trained on translations, which somebody has to write, whereas ELMo was trained on text alone.
 
 # %% [markdown]
 # ## Further: the two halves of a vector
@@ -687,7 +687,7 @@ pictures.halves(read_table("results/elmo_halves.csv"), exam)
 # %% [markdown]
 # With the same vectors, a linear classifier finds nearly all senses, because it learns which half is more reliable. A nearest-neighbour classifier finds nearly all senses if it has four times as many labelled sentences. An accuracy therefore always characterises a vector *and* a classifier. The untrained stacks detect cues, since a random LSTM mixes neighbouring words into the state of a word, with an effect similar to counting. However, only *trained* stacks represent who did what to whom.
 #
-# Which sentences are the nearest? The next cell shows a question whose only cue is on the right and which ELMo answers incorrectly. For each layer it prints the three nearest labelled sentences:
+# Which sentences are nearest? The next cell shows a question whose only cue is on the right and which ELMo answers incorrectly. For each layer it prints the three nearest labelled sentences:
 
 # %% tags=["demo"]
 missed = (exam.held_out.cue == "right") & ~nearest_hits(exam, known[-1], asked[-1])
@@ -756,7 +756,7 @@ columns = architectures.measured_columns(models, "05", influence, sentence_x, ve
 tables.architecture_columns(columns)
 
 # %% [markdown]
-# The vectors of the complete ELMo depend on all words, at the cost of a second stack. The first word still has an influence after 64 words, because a trained LSTM preserves the information that it needs. (The size of this influence depends strongly on the words, as the range shows.) However, ELMo inherits the disadvantages of recurrence: T steps in sequence, and a state of fixed size for a text of any length.
+# The vectors of the complete ELMo depend on all words, at the cost of a second stack. The first word still has an influence after 64 words, because a trained LSTM preserves the information that it needs. (The size of this influence depends strongly on the words, as the range shows.) However, ELMo inherits the disadvantages of recurrence: T sequential steps, and a state of fixed size for a text of any length.
 
 # %% [markdown]
 # ## Further: an ELMo for English
@@ -847,7 +847,7 @@ reveal("elmo.english_senses", english_shares["different parts of speech"]["ELMo,
 english.senses(of_english, english_shares)
 
 # %% [markdown]
-# ELMo has learned to separate senses from the text of novels alone. Where the senses are different parts of speech, layer 2 is far better than a bag of words, an untrained network and layer 0. Where all senses are nouns, layer 2 is also better than these three, but by a smaller margin. There are too few sentences to determine whether layer 1 or layer 2 is better. The four nearest words (two on each side) are a strong baseline, and layer 2 is not clearly better. Much of the information about a sense is close to the word.
+# Trained only on the text of novels, ELMo has learned to separate senses. Where the senses are different parts of speech, layer 2 is far better than a bag of words, an untrained network and layer 0. Where all senses are nouns, layer 2 is also better than these three, but by a smaller margin. There are too few sentences to determine whether layer 1 or layer 2 is better. The four nearest words (two on each side) are a strong baseline, and layer 2 is not clearly better. Much of the information about a sense is close to the word.
 
 # %% [markdown]
 # ## Extensions
@@ -987,11 +987,11 @@ with torch.no_grad():
 print("layers, words, 2D:", tuple(embedded.shape), "  unknown words: jailers, moonlight")
 
 # %% [markdown]
-# **An ELMo from a tutorial.** Many texts introduce ELMo with a class like the following one. They present a cosine below 1 as evidence that its vectors depend on the context. *Find the three bugs.*
+# **An ELMo from a tutorial.** Many tutorials introduce ELMo with a class like the following one. They present a cosine below 1 as evidence that its vectors depend on the context. *Find the three bugs.*
 
 # %%
 class TutorialELMo(torch.nn.Module):
-    """Word vectors, two bidirectional layers and a learned mix, which do not make an ELMo."""
+    """Word vectors, two bidirectional layers and a learned mix, but not an ELMo."""
 
     def __init__(self, V: int, D: int):
         super().__init__()
@@ -1050,7 +1050,7 @@ by_network = {"tutorial, untrained (mean of 5)": np.mean(cosines_untrained, axis
 untrained = by_network["tutorial, untrained (mean of 5)"][1]
 reveal("elmo.untrained_cosine", EXACTLY_1 if untrained > 0.99999 else JUST_BELOW if untrained > 0.9 else NEAR_0, because={
     EXACTLY_1: "Random LSTMs also mix the neighbouring words into a state, so the two vectors differ.",
-    JUST_BELOW: "The vector of the word itself is part of the sum, and random LSTMs add a small contribution of its neighbours.",
+    JUST_BELOW: "The vector of the word itself is part of the sum, and random LSTMs add only a small contribution from its neighbours.",
     NEAR_0: "Both sums contain the same row of the table, whose norm is much larger than the norm of the states of random LSTMs.",
 })
 tutorial(ids).square().sum().backward()
@@ -1058,14 +1058,14 @@ print("gradient of the layer weights:", ", ".join(f"{g:,.0f}" for g in tutorial.
 display(pd.DataFrame(by_network, index=["same sense", "different senses"]).T.round(4))
 
 # %% [markdown]
-# *The third weight never receives a gradient.* `zip` stops at the end of the shorter list, and since `nn.LSTM` returns only its top layer, the first layer is missing from the mix. *The network leaks.* Its second layer reads both halves (section 3), so the network cannot be trained as two language models. *The demonstration is not evidence.* An untrained network would pass this test, although its cosines within a sense and between senses are almost the same. A valid demonstration would show that the two columns differ more than in an untrained network. In the course's ELMo they do, but only slightly, because sentences differ in more than the sense of one word.
+# *The third weight never receives a gradient.* `zip` stops at the end of the shorter list, and since `nn.LSTM` returns the states of its top layer only, the first layer is missing from the mix. *The network leaks.* Its second layer reads both halves (section 3), so the network cannot be trained as two language models. *The demonstration is not evidence.* An untrained network would pass this test, although its cosines within a sense and between senses are almost the same. A valid demonstration would show that the two columns differ more than in an untrained network. In the course's ELMo they do, but only slightly, because sentences differ in more than the sense of one word.
 
 # %% [markdown]
 # ## Summary
 #
 # - ELMo computes a word's vector from its characters, so no word is unknown.
-# - Its two language models share x and the softmax. By the chain rule the entropy is the same in both directions.
-# - Influence, the derivative of outputs with respect to inputs, shows which words a state depends on. A stacked bidirectional LSTM sees the word that it should predict.
+# - Its two language models share x and the softmax. By the chain rule, both directions have the same entropy.
+# - Influence, the derivative of outputs with respect to inputs, shows which words a state depends on. A stacked bidirectional LSTM sees the word that it is supposed to predict.
 # - A loss clearly below the entropy proves a leak, unless the model has memorised the data.
 # - Directions are concatenated; layers are summed, with weights learned for each task.
 # - Trained on novels, the upper layers separate English senses better than a bag of words.

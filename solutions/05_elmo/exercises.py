@@ -81,7 +81,7 @@ def char_cnn(chars, table, filters, onward):
         ),
         Mistake(
             "only the first position used",
-            "Your vectors depend only on the first letters of a word. Each filter should move over all positions.",
+            "Your vectors depend only on the first letters of a word. Each filter should slide over all positions.",
             ".amax(dim=-1)", "[..., 0]",
         ),
         Mistake(
@@ -417,7 +417,7 @@ def reverse_padded(x, lengths):
         "for each row: its first `length` entries in reverse order, then the rest unchanged\nwithout a loop: compute for each "
         "position the position from which its entry is taken",
         "A near miss: `x.flip(1)` is correct without padding. With padding, the backward model would read the padding first, "
-        "and this would affect its state in the whole sentence.",
+        "and this would affect its state throughout the sentence.",
     ),
 )
 
@@ -458,7 +458,7 @@ bilm_loss = Exercise(
         Mistake(
             "each token predicts itself",
             "You compare the logits at position t with token t. The model has already read this token, so it should predict "
-            "the neighbour of the token.",
+            "the token's neighbour.",
             edits={
                 FOLLOWING: "cross_entropy(forward[:, 1:][real], ids[:, 1:][real])",
                 PRECEDING: "cross_entropy(backward[:, 1:][real], ids[:, 1:][real])",
@@ -494,7 +494,7 @@ def bilm_loss(forward, backward, ids):
         ),
         Mistake(
             "backward prediction from padding",
-            "Your first number is correct. In the second number, padding is used to predict the last token of a sequence.",
+            "Your first number is correct. For the second number, you use padding to predict the last token of a sequence.",
             PRECEDING, "cross_entropy(backward[:, 1:][ids[:, :-1] != 0], ids[:, :-1][ids[:, :-1] != 0])",
         ),
         Mistake(
@@ -630,9 +630,9 @@ def bilm_loss(forward, backward, ids):
 """,
     },
     hints=(
-        "Take the sequence [BOS] the cell [EOS] [PAD]. List the pairs (position that predicts, token that is predicted) of the "
-        "forward direction. What are the pairs of the backward direction?",
-        "forward and backward: (B, T, V). Each direction has at most T − 1 pairs in a row, and fewer with padding. Both "
+        "Take the sequence [BOS] the cell [EOS] [PAD]. List the pairs (predicting position, predicted token) of the forward "
+        "direction. Which pairs does the backward direction have?",
+        "forward and backward: (B, T, V). Each direction has at most T − 1 pairs per sequence, and fewer if the sequence is padded. Both "
         "directions have the same number of pairs. Output: two numbers.",
         "real pairs: those whose later token is not padding\nforward: logits at the earlier position, token at the later "
         "one\nbackward: logits at the later position, token at the earlier one\neach: mean of −log p over the real pairs",
@@ -839,7 +839,7 @@ def influence(model, x):
         "j?",
         "x: (T, D). model(x): (T, K). All derivatives together: (T, K, T, D). Output: (T, T).",
         "compute all partial derivatives of all outputs with respect to all inputs (notebook 04 used a function from "
-        "`torch.autograd.functional` for this)\nfor each pair i, j: square them, add them, take the square root",
+        "`torch.autograd.functional` for this)\nfor each pair i, j: square the derivatives, add them, take the square root",
         "A near miss: `model(x).sum().backward()` gives one gradient for each input, which does not show which output depends "
         "on this input.",
     ),
@@ -925,7 +925,7 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
         ),
         Mistake(
             "residual connection missing",
-            "Your first layer is correct. From the second layer on, add the input of each layer to its output.",
+            "Your first layer is correct. From the second layer on, add the input of each layer to the layer's output.",
             RUN, "h = layer(h)",
         ),
         Mistake(
@@ -935,14 +935,14 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
         ),
         Mistake(
             "residual connection always from x",
-            "Your first layer is correct. To the output of every later layer you add x. Add the layer's *own* input instead, "
+            "Your first layer is correct. You add x to the output of every later layer. Add the layer's *own* input instead, "
             "which is the state of the layer below.",
             RUN, "h = layer(h) + x if number else layer(h)",
             also=(FROM_BELOW.format("below", "x"),),
         ),
         Mistake(
             "residual connection always from the first layer",
-            "Your result would be correct for two layers. To the output of every later layer you add the states of the first "
+            "Your result would be correct for two layers. You add the states of the first layer to the output of every later "
             "layer. Add the layer's *own* input instead.",
             code=FROM_BELOW.format("below", "states[0]"),
         ),
@@ -1098,7 +1098,7 @@ representations = Exercise(
         ),
         Mistake(
             "layer 0 placed at the end",
-            "All your layers are correct, but layer 0 is the last one. Put it first.",
+            "All your layers are correct, but layer 0 comes last. Put it first.",
             "torch.cat([first[None], both])", "torch.cat([both, first[None]])",
         ),
         Mistake(
@@ -1208,7 +1208,7 @@ scalar_mix = Exercise(
         Mistake(
             "s divided by its sum",
             "Your weights sum to 1 but can be negative. Use the function from notebook 02 that turns any numbers into "
-            "positive weights with the sum 1.",
+            "positive weights that sum to 1.",
             SOFT, "s / s.sum()",
         ),
         Mistake(

@@ -10,7 +10,7 @@
 # # 06 · BERT
 #
 # ELMo (Peters et al. 2018) combines two language models, one for each direction, so neither of them ever sees both sides of a word at once. BERT (Devlin et al. 2019) uses an encoder like the encoder of notebook 03, in which
-# every word attends to every other, and trains it to predict words that have been masked. In this notebook we build everything around the encoder: subword tokenisation, sentence pairs, masking and two losses. Then we train the model and measure how much the right-hand context is worth.
+# every word attends to every other word, and trains it to predict words that have been masked. In this notebook we build everything around the encoder: subword tokenisation, sentence pairs, masking and two losses. Then we train the model and measure how much the right-hand context is worth.
 #
 # **You need** notebooks 03 and 05. **Time** about 85 minutes: seven exercises and two written questions. Seven
 # extensions are optional.
@@ -139,10 +139,10 @@ reveal("bert.one_piece", in_pieces.single_token)
 subwords.language_summary(in_pieces)
 
 # %% [markdown]
-# The toy vocabulary contains *##forget*, but BERT's vocabulary does not. The longest match after *un* is therefore *##for*, which is followed by *##get*. Subwords need not be meaningful units, because they were chosen to make a large text as probable as possible with a vocabulary of that size. *wardens* shares a subword with *warden*, so training on one of the two words also helps the model to represent the other. A word that never occurred in training still consists of subwords that did occur.
+# The toy vocabulary contains *##forget*, but BERT's vocabulary does not. The longest match after *un* is therefore *##for*, which is followed by *##get*. Subwords need not be meaningful units, because they were chosen to make a large text as probable as possible with a vocabulary of the given size. *wardens* shares a subword with *warden*, so training on one of the two words also helps the model to represent the other. A word that never occurred in training still consists of subwords that did occur.
 
 # %% [markdown]
-# **The same in three lines.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We load the files of a model that is installed on this machine and tokenises text as BERT does. If we passed a name such as "bert-base-uncased", BERT's own files would be downloaded from the Hugging Face hub.
+# **The same with a library.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We load the files of a model that is installed on this machine and tokenises text as BERT does. If we passed a name such as "bert-base-uncased", BERT's own files would be downloaded from the Hugging Face hub.
 
 # %% tags=["demo"]
 from transformers import AutoTokenizer
@@ -316,7 +316,7 @@ bert, held_out = load_small("bert"), masked.mask_held_out(language, corrupt)
 ladder = masked.baselines(mlm_loss, bert, held_out, sentences)
 
 # %% [markdown]
-# At the end of the list, even the best possible prediction has a loss above zero: the entropy is the uncertainty of the language itself, which no model can remove. The beginning of the list is surprising. A model that knows nothing should predict a uniform distribution, so its first loss should be ln V. Our untrained BERT is worse than that: it is confident in random predictions. We can derive its first loss from the initialisation alone.
+# At the end of the list, even the best possible prediction has a loss above zero: the entropy is the uncertainty of the language itself, which no model can remove. The beginning of the list is surprising. A model that knows nothing should predict a uniform distribution, so its first loss should be ln V. Our untrained BERT has a higher loss, because it is confident in random predictions. We can derive its first loss from the initialisation alone.
 
 # %% [markdown]
 # The logit of word j is the dot product $h \cdot e_j$ of the model's vector h and the embedding of the word. The coordinates of all embeddings are drawn from a normal distribution with mean 0 and standard deviation σ. For a given h, the logits of the V words are therefore V draws from another normal distribution with mean 0 and some standard deviation s. If z has this distribution, the mean of exp(z) is exp(s²/2), so the sum of the V exponentials is close to V exp(s²/2). What does this imply for the mean of −log p?
@@ -355,7 +355,7 @@ reveal("bert.first_loss", at_first[0.02][:, 1].mean())
 tables.first_losses(at_first, uniform=np.log(len(language.vocabulary)))
 
 # %% [markdown]
-# Your formula predicts the first loss from the size of the embeddings alone. (A single model can deviate from it, most of all with σ = 0.2, because all positions with [MASK] have nearly the same vector and thus the same random logits.) Comparing the first loss with ln V is therefore a simple test of any initialisation, and it reveals many bugs (Karpathy 2022). Our recipe nevertheless accepts a high first loss. Training corrects it quickly, and training takes longer if the token embeddings do not dominate the sum of the three embeddings.
+# Your formula predicts the first loss from the size of the embeddings alone. (A single model can deviate from this prediction, most of all with σ = 0.2, because all positions with [MASK] have nearly the same vector and thus the same random logits.) Comparing the first loss with ln V is therefore a simple test of any initialisation, and it reveals many bugs (Karpathy 2022). Our recipe nevertheless accepts a high first loss, which training quickly reduces. Smaller token embeddings would not dominate the sum of the three embeddings, and training would take longer.
 
 # %% [markdown]
 # ## 6 · Train it
@@ -446,7 +446,7 @@ pictures.hidden_words_learned(course[:, :2], bounds[0])
 show(*small_models.losses("bert"))
 
 # %% [markdown]
-# Held-out sentences contain combinations of words that occur in no training sentence, whereas fresh sentences of the training split contain no such combinations. The loss is a single number that summarises many predictions. To see some of these predictions, we plot three distributions for each of three masked words: the exact distribution given the words before, the exact distribution given both sides, and the model's distribution.
+# Held-out sentences contain combinations of words that occur in no training sentence, whereas fresh sentences of the training split contain no such combinations. The loss is a single number that summarises many predictions. To see some of these predictions, we plot three distributions for each of three masked words: the exact distribution given the words before the gap, the exact distribution given both sides, and the model's distribution.
 
 # %% tags=["demo"]
 hidden_words = (
@@ -461,7 +461,7 @@ panels = {
 pictures.hidden_words(panels, language.vocabulary)
 
 # %% [markdown]
-# Given only the words before, almost any noun or adjective can follow the first *the*. Given both sides, only words for people who lock thieves in cells remain. After *along the* an adjective is possible, but the following *of a river* rules adjectives out. The model has learned these sets of possible words from text alone. *Within* a set the true distribution is uniform, whereas the model prefers some words to others. These preferences increase the loss even when the model has found the right set.
+# Given only the words before the gap, almost any noun or adjective can follow the first *the*. Given both sides, only words for people who lock thieves in cells remain. After *along the* an adjective is possible, but the following *of a river* rules adjectives out. The model has learned these sets of possible words from text alone. *Within* a set the true distribution is uniform, whereas the model prefers some words to others. These preferences increase the loss even when the model has found the right set.
 #
 # Now mask another word in these sentences (this requires a running notebook and is not graded):
 
@@ -502,7 +502,7 @@ reveal("bert.order_layer_1", np.mean([one.order2 for one in by_layer[1]]))
 show(*small_models.senses("bert"))
 
 # %% [markdown]
-# The vectors of layer 1 contain information about cues on either side. Whether they also reflect word order depends on the seed. For two of the three seeds the accuracy is hardly better than that of a bag of words, whereas for the third seed four questions in five are answered correctly. The interval is therefore wide. Layer 2 is nearly always correct for every seed, both with one clause and with two. We therefore see no sign that two clauses need more depth than one. Does word order, then, require two layers?
+# The vectors of layer 1 contain information about cues on either side. Whether they also reflect word order depends on the seed. For two of the three seeds the accuracy is only slightly better than that of a bag of words, whereas for the third seed four questions in five are answered correctly. The interval over seeds is therefore wide. With layer 2, nearly all answers are correct for every seed, both with one clause and with two. We therefore see no sign that two clauses need more depth than one. Does word order, then, require two layers?
 
 # %% tags=["demo"]
 tables.order_by_model(by_layer)
@@ -526,21 +526,21 @@ draw()
 tables.bert_and_elmo(accuracy)
 
 # %% [markdown]
-# BERT outperforms ELMo where the only cue is on the right, because half of ELMo's vector cannot depend on such a cue (05), whereas all of BERT's vector can. Where word order decides, BERT is far better than classifiers based on counts, because it was trained to predict words that can only be predicted by knowing who does what to whom. However, BERT does not outperform ELMo on these sentences: ELMo's LSTMs process the words in order, whereas BERT has to learn the order from its position embeddings. Neither model was trained on labels for senses.
+# BERT outperforms ELMo where the only cue is on the right, because half of ELMo's vector cannot depend on such a cue (notebook 05), whereas all of BERT's vector can. Where word order decides, BERT is far better than classifiers based on counts, because it was trained to predict words that can only be predicted by knowing who does what to whom. However, BERT does not outperform ELMo on these sentences: ELMo's LSTMs process the words in order, whereas BERT has to learn the order from its position embeddings. Neither model was trained on labels for senses.
 
 # %% [markdown]
 # ### Why the field moved
 #
-# Our test of senses is *saturated*: ELMo and BERT answer at least nine in ten questions of every kind correctly, so the test leaves little room for improvement. Why did the field nevertheless move from ELMo to BERT? The answer lies in tasks in English that were not saturated. The first table shows the six tasks with which ELMo was presented. The second shows BERT's eleven, of which the first eight belong to the GLUE benchmark (Wang et al. 2018). All scores are taken from the two papers; we computed only the last columns.
+# Our test of senses is *saturated*: ELMo and BERT answer at least nine in ten questions of every kind correctly, so the test leaves little room for improvement. Why did the field nevertheless move from ELMo to BERT? The answer lies in English tasks that were not saturated. The first table shows the six tasks of the ELMo paper. The second table shows the eleven tasks of the BERT paper, of which the first eight belong to the GLUE benchmark (Wang et al. 2018). All scores are taken from the two papers; we computed only the last columns.
 
 # %% tags=["demo"]
 published_scores.elmo_and_bert()
 
 # %% [markdown]
-# ELMo's vectors were added to a different network for each task and removed between 6 % and 25 % of that network's errors. BERT replaced all these networks with a single one, which is fine-tuned for each task (09), and improved all eleven results, often by more. (The result for SQuAD 1.1 is that of an ensemble whose members were also trained on another set of questions.)
+# ELMo's vectors were added to a different network for each task and removed between 6 % and 25 % of that network's errors. BERT replaced all these networks with a single one, which is fine-tuned for each task (notebook 09), and improved all eleven results, often by a larger margin. (The result for SQuAD 1.1 is that of an ensemble whose members were also trained on another set of questions.)
 
 # %% [markdown]
-# The second table also shows the effect of **scale**: on all eight GLUE tasks, the larger BERT is better. Scale is what our own models lack. On gaps in English novels, 5-grams, which only count, beat a BERT with five million parameters after an hour of training (see *Further: masked words in English*). BERT-Base has twenty times as many parameters, BERT-Large more than sixty times, and both were trained on 3.3 billion words.
+# The second table also shows the effect of **scale**: on all eight GLUE tasks, the larger BERT is better. Scale is what our own models lack. On gaps in English novels, a 5-gram model, which only counts, outperforms a BERT with five million parameters and an hour of training (see *Further: masked words in English*). BERT-Base has twenty times as many parameters, BERT-Large more than sixty times, and both were trained on 3.3 billion words.
 
 # %% [markdown]
 # **Question 2 · Why BERT predicts so few words.** ELMo predicts every word, whereas BERT predicts only 15 % of the words and therefore gets fewer labels from the same text. Why is it impossible for a model that uses both sides in every layer, such as BERT, to predict every word as ELMo does? Why can BERT's loss not be compared with the loss of a left-to-right language model? (3–5 sentences)
@@ -559,7 +559,7 @@ published_scores.elmo_and_bert()
 # default of 10⁻⁵.
 
 # %% [markdown]
-# Attention ignores positions (03), and it would also ignore the boundary between two sentences. Each token is therefore represented by the sum of three learned vectors: one for its subword, one for its segment and one for its position. BERT does not use the sinusoids of notebook 03. Its position embeddings are a learned table of 512 rows, which limits the length of the input. After the last block, the **pooler** applies a linear map and tanh to the vector of [CLS]; the result is used for predictions about the whole sequence.
+# Attention ignores positions (notebook 03), and it would also ignore the boundary between two sentences. Each token is therefore represented by the sum of three learned vectors: one for its subword, one for its segment and one for its position. BERT does not use the sinusoids of notebook 03. Its position embeddings are a learned table of 512 rows, which limits the length of the input. After the last block, the **pooler** applies a linear map and tanh to the vector of [CLS]; the result is used for predictions about the whole sequence.
 
 # %%
 from coursekit.growing import NOTHING, after_backward, build
@@ -626,7 +626,7 @@ def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
 check("bert.Bert", lambda case: states_and_pooled(Bert, case))
 
 # %% [markdown]
-# Next we load the weights. Hugging Face uses other names for the same parameters, and its files contain more than your encoder needs. The files include heads for the training objectives, for which your encoder has no parameters. Files from 2019 also contain the position indices 0 to 511 as a buffer (03), which is saved with the model but never trained. In files from 2018, the weight of a norm is called gamma and its bias is called beta. The matrices are neither fused nor transposed, since both implementations use `nn.Linear`. (GPT-2's files, in contrast, contain fused and transposed matrices; see notebook 07.)
+# Next we load the weights. Hugging Face uses different names for the same parameters, and its files contain more than your encoder needs. The files include heads for the training objectives, for which your encoder has no parameters. Files from 2019 also contain the position indices 0 to 511 as a buffer (notebook 03), which is saved with the model but never trained. In files from 2018, the weight of a norm is called gamma and its bias is called beta. The matrices are neither fused nor transposed, since both implementations use `nn.Linear`. (GPT-2's files, in contrast, contain fused and transposed matrices; see notebook 07.)
 
 # %%
 PLACES = {
@@ -796,7 +796,7 @@ print("This takes about five seconds.")
 learned = {name: learn_pieces(frequent, 300, SCORES[name]) for name in merges}
 
 # %% [markdown]
-# We now apply the two vocabularies that you have learned to another text, the reviews in `data/sentiment`. Each word is weighted by its number of occurrences.
+# We now apply the two vocabularies that your function has learned to another text, the reviews in `data/sentiment`. Each word is weighted by its number of occurrences.
 
 # %% tags=["demo"]
 cut_reviews = subwords.at_work(wordpiece, wordpieces, learned)
@@ -805,7 +805,7 @@ cut_reviews = subwords.at_work(wordpiece, wordpieces, learned)
 # Merging by count uses its 300 subwords for frequent strings, so that almost half of all word occurrences are single tokens. The ratio, in contrast, is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's vocabulary is a hundred times as large and contains nearly all words. In our training text no frequent word contains a j after its first letter, so *enjoyed* becomes [UNK] with both learned vocabularies.
 
 # %% [markdown]
-# **The same in three lines.** Despite its name, Hugging Face's `WordPieceTrainer` merges by count.
+# **The same with a library.** Despite its name, Hugging Face's `WordPieceTrainer` merges by count.
 
 # %% tags=["demo"]
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -819,7 +819,7 @@ trained.train_from_iterator(
 shared, only_theirs = subwords.next_to_trainer(trained, learned["count"])
 
 # %% [markdown]
-# Hugging Face's trainer differs from your function in two rules. Its vocabulary contains every letter without ##, even a letter with which no word begins (here x). Among pairs with the same count, it merges the pair whose parts entered the vocabulary first.
+# Hugging Face's trainer differs from your function in two ways. Its vocabulary contains every letter without ##, even a letter with which no word begins (here x). Among pairs with the same count, it merges the pair whose parts entered the vocabulary first.
 
 # %% [markdown]
 # ## Further: the next sentence, and a bug to find
@@ -874,7 +874,7 @@ check("bert.pretraining_loss", lambda case: pretraining_loss(**case), gradients=
 # %% tags=["demo"]
 CONSTANT, SLOWER, EQUAL = (
     "the same answer for every pair",
-    "the same as with your loss, more slowly",
+    "the same as with your loss, but more slowly",
     "the same as with your loss",
 )
 predict("bert.next_2018", ..., choices=(CONSTANT, SLOWER, EQUAL))
@@ -919,7 +919,7 @@ reads = tables.coordinates(language, elmo, bert, guarded, place=5)
 
 # %% [markdown]
 # > **Checking the literature.** Devlin et al. (2019, section 1) call ELMo a *shallow* concatenation of two models trained independently, and BERT *deeply* bidirectional. Our measurement confirms this exactly: half
-# > of ELMo's coordinates depend on the left side, the other half depend on the right side, and none depend on both sides. In BERT every coordinate depends on both sides. ("Independently" is not quite right, because the two directions of ELMo share the word vectors and the softmax, as in 05.)
+# > of ELMo's coordinates depend on the left side, the other half depend on the right side, and none depend on both sides. In BERT every coordinate depends on both sides. ("Independently" is not quite right, because the two directions of ELMo share the word vectors and the softmax; see notebook 05.)
 
 # %% tags=["demo"]
 tables.elmo_and_bert(elmo, bert, held_out, mlm_loss, reads, accuracy)
@@ -933,7 +933,7 @@ tables.elmo_and_bert(elmo, bert, held_out, mlm_loss, reads, accuracy)
 left = tables.encoder_column(bert)
 
 # %% [markdown]
-# As in the single attention layer of notebook 04, the first of 64 words still influences the last word, with a weight of the order of 1/T. A *trained* LSTM also preserves information about its first word (05), so this is not the encoder's advantage. The encoder's advantage is that each layer is a single sequential step. Its cost is that each layer compares all T² pairs of words, as the times show. Unlike a decoder, an encoder cannot generate text.
+# As in the single attention layer of notebook 04, the first of 64 words still influences the last word, with a weight of the order of 1/T. A *trained* LSTM also preserves information about its first word (notebook 05), so this is not the encoder's advantage. The encoder's advantage is that each layer is a single sequential step. Its cost is that each layer compares all T² pairs of words, as the times show. Unlike a decoder, an encoder cannot generate text.
 
 # %% [markdown]
 # ## Further: masked words in English
@@ -951,7 +951,7 @@ fits = reader.load_state_dict(bert_names(with_head.model.state_dict()), strict=F
 
 of_course, novel_pieces = shipped.load_bert()
 novel_reader = Bert(*gaps.sizes_of(of_course.config)).eval()
-# the course's BERT has nearly the same names as yours
+# the course's BERT uses nearly the same parameter names as yours
 own_names = {name.removeprefix("embeddings."): w for name, w in of_course.state_dict().items()}
 fits_too = novel_reader.load_state_dict(own_names, strict=False)
 print(
@@ -1026,7 +1026,7 @@ sizes = tables.parameters(configurations)
 # %% [markdown]
 # ## Further: ablations of BERT's design
 #
-# Which of the paper's design choices matter? We compare a small BERT, trained as in the paper, with five variants, each of which changes one choice. All six are trained with three seeds (`experiments/ablations.py`, over an hour on one core). The experiment is simplified in several ways: it uses two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (0.01 in the paper).
+# Which of the paper's design choices matter? We compare a small BERT that follows the paper's design with five variants, each of which changes one choice. All six are trained with three seeds (`experiments/ablations.py`, over an hour on one core). The experiment differs from the paper: it uses two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (0.01 in the paper).
 
 # %% [markdown]
 # The table shows the KL divergence at masked words of held-out sentences (the loss minus the entropy, with 15 % of the words replaced by [MASK]) and the accuracies on word senses. Each mean is given with its t interval over seeds (notebook 02). Next to it is the *paired* difference from the first row. The differences are paired because models with the same seed have the same initial weights and the same training sentences.
@@ -1129,7 +1129,7 @@ def nsp_loss(
 check("bert.nsp_loss", lambda case: nsp_loss(**case))
 
 # %% [markdown]
-# We create pairs from 400 documents of five sentences each. Then we run your head with the weights of the model that was trained with your loss.
+# We create pairs from 400 documents of five sentences each. Then we run your head with the weights of the model that we trained with your `pretraining_loss`.
 
 # %% tags=["demo"]
 tables.pairs_of_documents(nsp_pairs)
@@ -1206,11 +1206,11 @@ tables.counted_parameters(count_parameters, configurations, sizes)
 # - Text provides its own labels: the next word, or a masked word.
 # - WordPiece tokenises greedily by the longest match; a word that it cannot represent becomes [UNK].
 # - The input is the sum of token, segment and position embeddings.
-# - 15 % of the words are predicted: 80 % of these become [MASK], 10 % become another word, and 10 % stay unchanged. Only these positions contribute to the loss.
-# - A model's loss minus the entropy of the language is a KL divergence. Before training, the loss should be ln V.
+# - 15 % of the words are predicted: 80 % of these become [MASK], 10 % become a random word, and 10 % stay unchanged. Only these positions contribute to the loss.
+# - A model's loss minus the entropy of the language is a KL divergence. Before training, the loss should be near ln V.
 # - Three embedding tables, your blocks and a mapping of names are enough to run a published model.
 #
-# **Next**: notebook 07 introduces a causal mask. A decoder sees only the words on the left, but it can generate text.
+# **Next**: notebook 07 introduces a causal mask. A decoder sees only the words on the left, but can generate text.
 
 # %% [markdown]
 # ## References

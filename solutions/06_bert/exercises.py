@@ -195,8 +195,8 @@ def lm_examples(ids, chosen, pad):
 """,
     },
     hints=(
-        "Choose a word. What does a causal model predict at its position, and what does a masked model? Where is there nothing "
-        "to predict?",
+        "Choose a word. What does a causal model predict at the position of this word, and what does a masked model predict "
+        "there? At which positions is nothing predicted?",
         "Input: ids and chosen, both (B, T). Output: two tensors (B, T). The label for column t is in column t. In the first "
         "tensor, column T − 1 has no next token.",
         "causal:  at t the id of t + 1; −100 in the last column and wherever that id is padding\nmasked:  at t the id of t if "
@@ -356,7 +356,7 @@ def wordpiece(word, vocab):
         ),
         Mistake(
             "shortest match first",
-            "You take the shortest match at each position, which is mostly a single letter. Take the *longest* match.",
+            "You take the shortest match at each position, which is usually a single letter. Take the *longest* match.",
             LONGEST_FIRST, "range(start + 1, len(word) + 1)",
         ),
         Mistake(
@@ -674,13 +674,13 @@ def learn_pieces(counts, size, score):
         ),
         Mistake(
             "counts of parts not weighted by word counts",
-            "Your result is correct with by_count. With the likelihood, you count the two parts without the counts of the "
-            "words. Like the count of the pair, the counts of the parts should refer to the whole text.",
+            "Your result is correct with by_count. With by_likelihood, you do not weight the counts of the parts by "
+            "the counts of the words. Like the count of the pair, these counts should refer to the whole text.",
             ALONE, "alone[piece] += 1",
         ),
         Mistake(
             "parts counted on one side of a pair only",
-            "Your result is correct with by_count. With the likelihood, each part should be counted wherever it occurs: on "
+            "Your result is correct with by_count. With by_likelihood, each part should be counted wherever it occurs: on "
             "either side of a pair or alone.",
             code="""
 def learn_pieces(counts, size, score):
@@ -1405,7 +1405,7 @@ def encode_pair(a, b, T, cls, sep, pad):
         "Write down the result for the sentences (7, 8) and (9) with T = 10: ids, segments, keep. How many positions do "
         "special tokens occupy?",
         "Output: three tensors of length T. One [CLS] and two [SEP] take up three of the T positions, so at most T − 3 words fit.",
-        "while the words do not fit: remove the last one of the longer sentence (equally long: of b)\nfirst part = [CLS], a, "
+        "while the words do not fit: remove the last word of the longer sentence (of b if both are equally long)\nfirst part = [CLS], a, "
         "[SEP];  second part = b, [SEP];  then padding up to T\nsegments: 0 for the first part, 1 for the second, 0 for padding",
         "A near miss: `row[:T]` also has T tokens, but it cuts off the [SEP] that ends the pair.",
     ),
@@ -1730,8 +1730,8 @@ class Bert(nn.Module):
         ),
         Mistake(
             "buffer saved with the model",
-            "Your values are correct. However, your buffer (the numbers 0 to 511?) is saved with the model, and a file "
-            "without this buffer cannot be loaded. `register_buffer(…, persistent=False)` keeps the buffer out of the file.",
+            "Your values are correct. However, a buffer (perhaps the position indices) is saved with the model, and a "
+            "file without this buffer cannot be loaded. `register_buffer(…, persistent=False)` keeps the buffer out of the file.",
             "self.pooler = ", 'self.register_buffer("position_ids", torch.arange(tokens))\n        self.pooler = ',
         ),
         Mistake(
@@ -2162,7 +2162,7 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "[MASK] overwritten by random words",
-            "Your random words have replaced every [MASK]. They should be used only from a draw of 0.8 on.",
+            "Your random words have replaced every [MASK]. Use a random word only where the second draw is at least 0.8.",
             "(change >= 0.8) & ", "",
         ),
         Mistake(
@@ -2188,8 +2188,8 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "one draw for both decisions",
-            "You use the draw that chooses a word to decide what the word becomes as well. Use the second draw for this "
-            "decision.",
+            "You use the first draw both to choose a word and to decide what the word becomes. Use the second draw for the "
+            "second decision.",
             edits={
                 TO_MASK: "torch.where(chosen & (choice < 0.8 * 0.15), mask, ids)",
                 TO_RANDOM: "torch.where(chosen & (choice >= 0.8 * 0.15) & (choice < 0.9 * 0.15), random_words, corrupted)",
@@ -2531,13 +2531,13 @@ first_loss = Exercise(
         ),
         Mistake(
             "s instead of s²",
-            "The mean of exp(z) is exp(s²/2). Your exponent contains s without its square.",
+            "The mean of exp(z) is exp(s²/2). Your exponent contains s instead of s².",
             "variance / 2", "variance.sqrt() / 2",
         ),
         Mistake(
             "length instead of squared length",
-            "The variance of a dot product is the sum of D variances, std² · hᵢ². Its sum is proportional to the *squared* "
-            "length of h.",
+            "The variance of a dot product is the sum of D variances, std² · hᵢ². This sum is proportional to the "
+            "*squared* length of h.",
             "hidden.square().sum(dim=-1)", "hidden.norm(dim=-1)",
         ),
         Mistake(
@@ -2564,7 +2564,7 @@ first_loss = Exercise(
         ),
         Mistake(
             "vectors averaged first",
-            "You average the vectors and then compute one loss. Vectors in different directions cancel each other; compute the "
+            "You average the vectors and then compute one loss. Vectors in different directions partly cancel out; compute the "
             "loss at each position first.",
             "hidden.square()", "hidden.mean(dim=0, keepdim=True).square()",
         ),
@@ -2855,14 +2855,14 @@ def nsp_pairs(document, coin, other):
         ),
         Mistake(
             "rounding instead of taking the floor",
-            "Some of your random sentences are one too far along, because you round. ⌊ ⌋ discards the fraction and never "
+            "Some of your random sentences are one position too late, because you round. ⌊ ⌋ discards the fraction and never "
             "rounds up.",
             DRAWN, "int(others[min(round(float(other[s]) * len(others)), len(others) - 1)])",
         ),
         Mistake(
             "last of the other sentences never drawn",
-            "Some of your random sentences are one too early, because you multiply by the number of other sentences minus 1. "
-            "⌊ ⌋ already keeps the index in range.",
+            "Some of your random sentences are one position too early, because you multiply by the number of other "
+            "sentences minus 1. ⌊ ⌋ already keeps the index in range.",
             DRAWN, "int(others[int(other[s] * (len(others) - 1))])",
         ),
         Mistake(

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 07 · GPT
 #
-# A **decoder-only model** predicts the next word from the words before it. For this reason it can generate text, but its vector for a word cannot depend on the words that follow. You build such a model from your own blocks, train it, generate text with it, and measure exactly which words it cannot see. Your model can also load GPT-2's weights. At the end we use a published model with 135 million parameters.
+# A **decoder-only model** predicts the next word from the words before it. For this reason it can generate text, but its vector for a word cannot depend on later words. You build such a model from your own blocks, train it, generate text with it, and measure exactly which words it cannot see. Your model can also load GPT-2's weights. At the end we use a published model with 135 million parameters.
 #
 # **You need** notebooks 03 and 04, and 06 for the comparison with BERT. **Time** about 90 minutes for the core: eight exercises and one
 # written question. Optional sections after the scoreboard cover a bug, few-shot prompts and in-context learning.
@@ -50,7 +50,7 @@ use_style()
 pictures.mask_at_work("anna locked the cell".split())
 
 # %% [markdown]
-# While a model generates text, it processes only the *new* tokens in each step, because nothing changes for the earlier ones (section 2). The mask then has one row for each new token, but still a column for each token that can be seen.
+# While a model generates text, it processes only the *new* tokens in each step, because nothing changes for the earlier ones (section 2). The mask then has one row for each new token, but still a column for each token to which the new tokens may attend.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-causal_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(T: int, past: int = 0) -> Float[Tensor, "T past+T"]:
@@ -74,7 +74,7 @@ check("gpt.causal_mask", lambda case: (
 ).softmax(dim=-1))
 
 # %% [markdown]
-# What is the effect of the mask? We compare the course's small GPT, trained on our generated language, with the small BERT from notebook 06. In this language *cell* has three senses. The following two sentences differ only in the words to the *right* of *cell*.
+# What is the effect of the mask? We compare the course's small GPT, trained on our generated language, with the small BERT from notebook 06. In this language *cell* has three senses. The following two sentences differ only in words to the *right* of *cell*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from functools import partial
@@ -416,7 +416,7 @@ print(
 
 @torch.no_grad()
 def held_out_loss(model) -> float:
-    """The loss of a model on the held-out sentences, by your shift_loss."""
+    """The loss of a model on the held-out sentences, computed with your shift_loss."""
     return shift_loss(model(test_ids), test_ids, PAD).item()
 
 def learning_rate(step: int, steps: int, highest: float = 8e-3) -> float:
@@ -446,8 +446,8 @@ by_counting = {name: counted_loss(n) for name, n in {"no context": 1, **SIZES}.i
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 reveal("gpt.ngram", min((BIGRAM, TRIGRAM, FOURGRAM), key=by_counting.get), because={
-    BIGRAM: "One token of context leaves out much that is known: a verb, for example, depends on the subject, which is two or more tokens back.",
-    FOURGRAM: "The longer the n-grams, the more of those in the held-out sentences never occurred in training, and for these the model has only α.",
+    BIGRAM: "One token of context ignores useful information: a verb, for example, depends on the subject, which is two or more tokens back.",
+    FOURGRAM: "The longer the n-grams, the more held-out n-grams never occurred in training, and for such an n-gram the model has no count, only α.",
 })
 
 def n_grams(ids: Int[Tensor, "N T"], n: int) -> list[tuple[int, ...]]:
@@ -463,7 +463,7 @@ table = gpt_tables.against_the_entropy(uniform | by_counting | {"entropy": bound
 display(table.assign(**{"held-out n-grams not in training": pd.Series(unseen).map("{:.1%}".format)}).fillna("–"))
 
 # %% [markdown]
-# One token of context already removes most of the KL divergence of the model without context. A second token helps, but a third makes the predictions worse: the longer the n-grams, the more of those in the held-out sentences never occurred in training. To use long contexts, a model has to treat *similar* contexts alike, which counting cannot do. A neural language model can, because similar words have similar vectors.
+# One token of context already removes most of the KL divergence of the model without context. A second token helps, but a third makes the predictions worse: the longer the n-grams, the more held-out n-grams never occurred in training. To use long contexts, a model has to treat *similar* contexts alike, which counting cannot do. A neural language model can, because similar words have similar vectors.
 
 # %% [markdown]
 # Now train your GPT with your `training_step` from notebook 03, on the same 16,000 sentences. This function takes the targets as an argument, so we shift the labels when we create the batch.
@@ -610,7 +610,7 @@ def top_p(probabilities: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]
 check("gpt.top_p", lambda case: top_p(case["probabilities"], case["p"]))
 
 # %% [markdown]
-# We apply all three methods to one distribution, the distribution of the word after "the guard locked the". Since we know the true distribution of the language, we can distinguish the possible words from
+# We apply all three methods to one distribution, that of the word that follows "the guard locked the". Since we know the true distribution of the language, we can distinguish the possible words from
 # the erroneous tail.
 
 # %% tags=["demo"]
@@ -666,7 +666,7 @@ gpt_texts.knobs(drawn, from_language)
 # Top-p gives the best trade-off. At the same fraction of possible sentences, it yields more different words than a lower temperature does, because it removes the tail and leaves the rest of the distribution unchanged. (In the figure, better settings lie further up and to the right.) At temperature 1 the model uses about as many different words as the language does, but some of its sentences are impossible, because a single token from the tail spoils a whole sentence. Lower temperatures reduce such errors at the cost of diversity.
 
 # %% [markdown]
-# Top-k with k = 10 lies below the line that joins the temperatures, since it removes words even where many words are possible. (For k = 40 the interval just reaches the line.) Holtzman et al. report the advantage of top-p for long English texts and large models; we find it for sentences of ten words as well.
+# Top-k with k = 10 lies below the line that joins the results for different temperatures, since it removes words even where many words are possible. (For k = 40 the interval just reaches the line.) Holtzman et al. report the advantage of top-p for long English texts and large models; we find it for sentences of ten words as well.
 
 # %% tags=["demo"]
 gpt_texts.print_sentences(language, {t: write(own_gpt, 4, t, seed=3) for t in (0.2, 1.0, 1.6)})
@@ -989,14 +989,14 @@ gpt_in_context.few_shot(recorded, len(questions), baselines)
 # A bag of words classifies three out of four of these opinions correctly, without a language model. The zero-shot accuracy should be compared with this baseline rather than with 50 %. With 96 questions, the two intervals overlap. (However, the bag of words needed 1,280 labels, whereas the model needed none.)
 
 # %% [markdown]
-# Examples mainly shift the *threshold*, as the fraction of the answer "positive" in the table shows. The accuracy therefore varies more between draws of examples than between numbers of examples, and no number of examples gives a higher accuracy than the zero-shot prompt. (With calibration, one example gives a higher accuracy than calibrated zero-shot, but hardly a higher accuracy than plain zero-shot.)
+# Examples mainly shift the *threshold*, as the fraction of "positive" answers in the table shows. The accuracy therefore varies more between draws of examples than between numbers of examples, and no number of examples gives a higher accuracy than the zero-shot prompt. (With calibration, the accuracy with one example exceeds the calibrated zero-shot accuracy, but barely exceeds the uncalibrated one.)
 
 # %% [markdown]
-# The AUC (*pairs in order* in the table) is independent of the threshold. It is the fraction of pairs of a positive and a negative opinion in which the positive opinion has the higher score. The zero-shot AUC is 0.922; with 1, 2, 4 or 8 examples it is between 0.941 and 0.947, and all four 95 % intervals over draws of examples exclude 0.922. The examples therefore remove a quarter to a third of the ranking errors. (All draws use the same 96 questions; intervals that also reflect the sampling of questions would be wider.) Zhao et al. (2021) estimate the threshold from empty texts and subtract it (*calibrated*).
+# The AUC (*pairs in order* in the table) is independent of the threshold. It is the fraction of pairs of a positive and a negative opinion in which the positive opinion has the higher score. The zero-shot AUC is 0.922; with 1, 2, 4 or 8 examples it is between 0.941 and 0.947, and all four 95 % intervals over draws of examples exclude 0.922. The examples therefore remove a quarter to a third of the ranking errors. (All draws use the same 96 questions; intervals that also reflect the sampling of questions would be wider.) Zhao et al. (2021) estimate the threshold from empty texts and subtract it from the scores (*calibrated*).
 
 # %% [markdown]
-# > **Checking the literature.** Brown et al. (2020, figure 1.2) show accuracy increasing with the number of examples, steeply for 175 B parameters and hardly for 1.3 B. Min et al. (2022)
-# > report that wrong labels in the examples reduce accuracy only slightly: the examples demonstrate the format rather than the task. With 135 M parameters we find a better ranking, but no increase in accuracy that exceeds its interval. With swapped labels the AUC remains above 0.9, whereas a model that had learned the task from the labels would have reversed the ranking. SmolLM2 therefore already knew the task.
+# > **Checking the literature.** Brown et al. (2020, figure 1.2) show that accuracy increases with the number of examples: steeply for 175 B parameters, but hardly at all for 1.3 B. Min et al. (2022)
+# > report that wrong labels in the examples reduce accuracy only slightly: the examples demonstrate the format rather than the task. With 135 M parameters, the examples improve the ranking, but the accuracy of the plain prompts does not increase. With swapped labels, the mean AUC remains above 0.9, whereas a model that had learned the task from the labels would have reversed the ranking. SmolLM2 therefore already knew the task.
 
 # %% [markdown]
 # ## Further: a model that must learn from its prompt
@@ -1026,7 +1026,7 @@ reveal("gpt.in_context", in_context.accuracy["trained on many rules"][8])
 gpt_in_context.in_context(in_context, learner_losses)
 
 # %% [markdown]
-# In-context learning does occur: on held-out rules the learner reaches the optimum for every number of examples, and its accuracy on its training rules is no higher. Its weights do not store a rule but a procedure for finding one: the learner repeats the label shown with a symbol, whether this label is correct or not. The model trained on a single rule has stored this rule in its weights and ignores the prompt. SmolLM2 in the previous section resembled this second model, since it already knew the task. Does the learner use the two heads described above? For one prompt we show the head with the highest score in each layer (previous token in layer 1, match in layer 2):
+# In-context learning does occur: on held-out rules the learner reaches the optimum for every number of examples, and its accuracy on its training rules is no higher. Its weights do not store a rule but a procedure for finding one: the learner repeats the label shown with a symbol, whether this label is correct or not. The model trained on a single rule has stored this rule in its weights and ignores the prompt. SmolLM2 in the previous section resembled this second model, since it already knew the task. Does the learner use the two heads described above? For one prompt, we show the best previous-token head of layer 1 and the best induction head of layer 2 (*match*):
 
 # %% tags=["demo"]
 weights = rules.weights_of_heads(learner, in_context.symbols, in_context.labels)
@@ -1174,7 +1174,7 @@ for text in (
     gpt_texts.print_texts({"the novels' GPT": continue_novel(text, 40), "SmolLM2": by_web})
 
 # %% [markdown]
-# The text of the first model reads like a novel, and the text of SmolLM2 reads like a web page. Such samples do not show which model *predicts* better. The losses per token cannot be compared, because the two models use different tokens, but losses per **character** can be compared. We use sentences of our own: 100 sentences with words that also occur in novels, and 100 contemporary sentences. (Three controls with 50 sentences each change the order of the words or what precedes the sentence.) Each sentence is evaluated separately; for SmolLM2, it follows the document separator.
+# The text of the first model reads like a novel, and the text of SmolLM2 reads like a web page. Such samples do not show which model *predicts* better. The losses per token cannot be compared, because the two models use different tokens, but losses per **character** can be compared. We use sentences of our own: 100 sentences with words that also occur in novels, and 100 contemporary sentences. (Three controls with 50 sentences each change the order of the words or the text that precedes the sentence.) Each sentence is evaluated separately; for SmolLM2, it follows the document separator.
 #
 # **Predict:** on the sentences with words that occur in novels, which model has the lower loss per character?
 
@@ -1204,7 +1204,7 @@ gpt_texts.per_character(per_character, between, ("the novels' GPT", "SmolLM2"))
 # %% [markdown]
 # ## Extension: the most probable sentence
 #
-# Greedy decoding chooses the best *token* at each step, which need not lead to the best sentence. **Beam search** keeps several prefixes and lets all their continuations compete. This exercise earns extra credit. It uses the toy decoder from notebook 04.
+# Greedy decoding chooses the best *token* at each step, which need not lead to the best sentence. **Beam search** keeps several prefixes and ranks all their continuations together. This exercise earns extra credit. It uses the toy decoder from notebook 04.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_decoder(case: dict):
@@ -1221,11 +1221,11 @@ def beam_search(
     """(the best sentence found, its log-probability in nats).  (extension, ●●●, 15 minutes)
 
     next_logits(ids) maps prefixes (n, t) that start with bos to logits (n, t, V). At every
-    step all continuations of all prefixes compete by the sum of their log-probabilities, and
-    the `width` best are kept (all if there are fewer). A prefix that has ended with eos
-    competes unchanged: its only continuation is pad, at no cost. Do not normalise by length.
-    After `longest` steps return the best prefix, exactly `longest` tokens without bos, whether
-    it has ended or not.
+    step, all continuations of all prefixes are ranked by the sum of their log-probabilities,
+    and the `width` best are kept (all, if there are fewer). A prefix that has ended with eos
+    remains in the ranking: its only continuation is pad, at no cost. Do not normalise by
+    length. After `longest` steps, return the best prefix, exactly `longest` tokens without
+    bos, whether it has ended or not.
     """
     ### BEGIN SOLUTION
     ids, total, ended = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])

@@ -52,7 +52,7 @@ causal_mask = Exercise(
         ),
         Mistake(
             "earlier tokens not counted in the positions of the queries",
-            "Your mask is correct without earlier tokens. With them, your first row sees only the first of all tokens. The "
+            "Your mask is correct without earlier tokens. With earlier tokens, your first row sees only the very first token. The "
             "query of row i is at position past + i.",
             "torch.arange(past, past + T)", "torch.arange(T)",
         ),
@@ -63,7 +63,7 @@ causal_mask = Exercise(
         ),
         Mistake(
             "earlier tokens after the new ones",
-            "Your last columns are visible to all rows. The earlier tokens come first, so their columns are the first ones.",
+            "Your last columns are visible to all rows. The earlier tokens come first, so the first columns belong to them.",
             "return torch", "later = later.roll(-past, dims=1)\n    return torch",
         ),
         Mistake(
@@ -106,7 +106,7 @@ causal_mask = Exercise(
         ),
         Mistake(
             "finite number instead of minus infinity",
-            "Masked words keep some weight, or all of it if their scores are high. The number in your mask is not negative "
+            "Masked words still receive some weight, or even all the weight if their scores are high. The number in your mask is not negative "
             "enough for such scores.",
             "-torch.inf", "-10.0",
             also=(
@@ -148,7 +148,7 @@ def causal_mask(T, past=0):
     hints=(
         "Which number must be added to a score so that its weight is exactly 0 after the softmax? Which number leaves a score unchanged?",
         "Input: two integers. Output: (T, past + T), consisting of 0 and −∞. Row i belongs to a query, column j to a key.",
-        "for each i, for each j:\n    0 if j is not later than past + i\n    minus infinity if it is",
+        "for each i, for each j:\n    0 if j is not later than past + i\n    minus infinity otherwise",
         "A near miss: multiplying a triangle of ones by −∞ gives NaN in the other half, since 0 · ∞ is not 0. Fill the matrix with −∞ first, then "
         "set the visible entries to 0.",
     ),
@@ -183,7 +183,7 @@ def attention_shapes(dim: int, where: str = "") -> dict[str, tuple[int, ...]]:
 
 
 def attention_cases(draw: Draw) -> Iterator[Case]:
-    """Sentences read at once and in pieces of several lengths, followed by other sentences."""
+    """Sentences processed at once and in pieces of several lengths, followed by other sentences."""
     for B, heads, d, T, other, pieces in ((2, 3, 5, 6, 4, 1), (3, 1, 7, 5, 8, 2), (1, 4, 3, 9, 5, 4)):
         dim = heads * d
         yield {
@@ -221,7 +221,7 @@ attention = Exercise(
             MASK, "causal_mask(x.shape[1], past=k.shape[2] - x.shape[1] + 1)[:, :-1]",
         ),
         Mistake(
-            "the first rows of the mask",
+            "first rows of the mask used",
             "Your output is correct if the text is processed in one call. With a cache, your new tokens use the first rows of "
             "the mask and see no more than the first tokens do. With t tokens in the cache, the first new token needs row t.",
             MASK, "causal_mask(k.shape[2])[: x.shape[1]]",
@@ -229,7 +229,7 @@ attention = Exercise(
         Mistake(
             "mask missing with a cache",
             "Your output is correct if tokens are processed one at a time. If a call contains several new tokens, they attend "
-            "to tokens on their right. These calls need the mask as well.",
+            "to tokens on their right. Such calls need the mask, too.",
             "scores + mask", "scores + (0 if self.past is not None and self.past[0].shape[2] > x.shape[1] else mask)",
         ),
         Mistake(
@@ -270,7 +270,7 @@ class CausalAttention(torch.nn.Module):
             "if self.cached:", "if False:",
         ),
         Mistake(
-            "keys and values cached without a request",
+            "keys and values always cached",
             "Your second call sees the tokens of the first call, although no cache was requested. Store keys and values only "
             "after reset(cached=True).",
             "if self.cached:", "if True:",
@@ -362,7 +362,7 @@ class CausalAttention(torch.nn.Module):
         ),
         Mistake(
             "buffer saved with the model",
-            "Your outputs are correct. However, a buffer of yours (a mask or the cache) is saved with the model, and a file "
+            "Your outputs are correct. However, one of your buffers (a mask or the cache) is saved with the model, and a file "
             "without this buffer cannot be loaded. `register_buffer(…, persistent=False)` keeps the buffer out of the file.",
             "self.cached, self.past = cached, None",
             'self.cached, self.past = cached, None\n        self.register_buffer("mask", torch.ones(99, 99).tril())',
@@ -370,7 +370,7 @@ class CausalAttention(torch.nn.Module):
         Mistake(
             "output detached from the weights",
             "Your outputs are correct. However, training could not change your weights, because no_grad, detach or .data "
-            "separates your output from them.",
+            "stops the gradient before it reaches them.",
             "self.output((weights @ v).transpose(1, 2).flatten(2))", "self.output((weights @ v).transpose(1, 2).flatten(2)).detach()",
         ),
     ),
@@ -449,12 +449,12 @@ class CausalAttention(torch.nn.Module):
 """,
     },
     hints=(
-        "With t tokens in the cache and T new tokens, how many queries and how many keys are there? What are T and "
-        "past in your causal_mask?",
+        "With t tokens in the cache and T new tokens, how many queries and how many keys are there? Which values "
+        "of T and past does your causal_mask need?",
         "x: (B, T, D). q, k, v of the new tokens: (B, H, T, d). With the cache, k and v: (B, H, t + T, d). Scores and mask: T "
         "rows, t + T columns.",
         "queries, keys, values of the new tokens, split into heads\nif the cache contains anything: put its keys and values "
-        "before the new ones\nif a cache is wanted: store all keys and values\nscores = queries times all keys, scaled, plus the "
+        "before the new ones\nif a cache is requested: store all keys and values\nscores = queries times all keys, scaled, plus the "
         "mask with t as past\nweighted sums of the values, heads concatenated, through `output`",
         "A near miss: `causal_mask(T)` has T columns, but the scores have t + T columns. Give the number of cached tokens as "
         "`past`.",
@@ -582,7 +582,7 @@ gpt = Exercise(
         Mistake(
             "embeddings not tied",
             "Your model has parameters that the docstring does not list: a second matrix for the logits. Use the matrix of "
-            "`token` for both purposes.",
+            "`token` for the logits as well.",
             edits={
                 "self.norm = torch.nn.LayerNorm(dim)": "self.norm = torch.nn.LayerNorm(dim)\n        self.head = torch.nn.Linear(dim, vocabulary, bias=False)",
                 LOGITS: "self.head(self.norm(x))",
@@ -618,8 +618,8 @@ gpt = Exercise(
         ),
         Mistake(
             "activation not passed on",
-            "Your outputs are slightly off, because your blocks use Block's default activation. GPT has its own default, "
-            "gelu_tanh, and should pass it on to the blocks.",
+            "Your outputs are slightly off, because your blocks use Block's default activation. GPT's own default is "
+            "gelu_tanh: pass the argument `activation` on to the blocks.",
             ", activation=activation", "",
         ),
         Mistake(
@@ -631,7 +631,7 @@ gpt = Exercise(
         Mistake(
             "BERT's ε used in the last norm",
             "Your output is correct for long vectors. For short vectors, the ε of your last norm makes a difference, because "
-            "it is not PyTorch's default.",
+            "this ε is not PyTorch's default.",
             "self.norm = torch.nn.LayerNorm(dim)", "self.norm = torch.nn.LayerNorm(dim, eps=1e-12)",
         ),
         Mistake(
@@ -659,7 +659,7 @@ gpt = Exercise(
         ),
         Mistake(
             "buffer saved with the model",
-            "Your outputs are correct. However, a buffer of yours (a counter or a mask) is saved with the model, and a file "
+            "Your outputs are correct. However, one of your buffers (a counter or a mask) is saved with the model, and a file "
             "without this buffer cannot be loaded. `register_buffer(…, persistent=False)` keeps the buffer out of the file.",
             "self.reset()", 'self.register_buffer("places", torch.arange(tokens))\n        self.reset()',
         ),
@@ -729,9 +729,9 @@ class GPT(torch.nn.Module):
         "A text of 5 tokens is processed in calls of 2, 2 and 1 tokens. Which positions do the tokens of each call have? Where "
         "must the number of processed tokens be stored?",
         "ids: (B, T). x: (B, T, dim) through all layers. Logits: (B, T, vocabulary), from a matrix of shape (vocabulary, dim).",
-        "init: the two embeddings, L blocks, each with a CausalAttention as its `attention`, the last norm\nreset: no tokens "
-        "read so far; reset the attention of each layer\nforward: token vectors + vectors of the positions from `read` on\n    "
-        "with a cache, `read` grows by the number of tokens\n    through the layers, the norm, and the transposed token matrix",
+        "init: the two embeddings; L blocks, each with a CausalAttention as its `attention`; the last norm\nreset: `read`, the "
+        "number of processed tokens, is 0; reset the attention of each layer\nforward: token vectors + position vectors, "
+        "starting at position `read`\n    with a cache, `read` grows by the number of tokens\n    through the layers, the norm, and the transposed token matrix",
         "A near miss: a separate Linear for the logits adds parameters that GPT does not have. `x @ table.T` needs no new parameters.",
     ),
 )
@@ -968,8 +968,8 @@ def gpt2_names(theirs):
         "How is each component of the name transformer.h.1.attn.c_attn.weight translated? How many new names result from this name?",
         "c_attn.weight: (D, 3D), its bias: (3D). Each of query, key and value: weight (D, D), bias (D). mlp.c_fc.weight: (D, "
         "F); widen.weight: (F, D).",
-        "for each name and value:\n    without the prefix: first component, layer number, place, weight or bias\n    leave out "
-        "what is not in the table\n    in layers: transpose matrices\n    c_attn: three thirds, three names\n    everything else: "
+        "for each name and value:\n    remove the prefix and split: first component, layer number, place, weight or bias\n    leave out "
+        "names that are not in the table\n    in layers: transpose matrices\n    c_attn: three thirds, three names\n    everything else: "
         "one name",
         "A near miss: attn.c_proj is D × D, so it loads without a transpose, and the model runs, but with different outputs.",
     ),
@@ -1059,14 +1059,14 @@ shift_loss = Exercise(
             "predicted.flatten(0, 1)", "predicted.flatten(0, 1).softmax(dim=-1)",
         ),
         Mistake(
-            "padding ignored by its input instead of its target",
+            "positions left out because their input is padding, not their target",
             "You leave out the positions whose *input* is padding, but you should look at the target. In your loss, the last "
             "word of a sentence still has to predict padding.",
             f"return {CROSS}",
             "real = ids[:, :-1] != pad\n    return torch.nn.functional.cross_entropy(predicted[real], target[real])",
         ),
         Mistake(
-            "padding ignored by its input or its target",
+            "positions left out because their input or their target is padding",
             "You also leave out words *after* a pad token. Padding may come first, so leave out only those targets that are "
             "pad tokens themselves.",
             f"return {CROSS}",
@@ -1176,7 +1176,7 @@ ngram = Exercise(
             "t - n + 1", "t - n + 2",
         ),
         Mistake(
-            "one token of context, whatever n",
+            "one token of context, whatever n is",
             "Your model always uses one token of context. The context should consist of n − 1 tokens.",
             "max(0, t - n + 1)", "t - 1",
         ),
@@ -1220,12 +1220,12 @@ ngram = Exercise(
         ),
         Mistake(
             "α only in the denominator",
-            "A token that never followed its context has a logarithm of −∞ in your answer. Add α to its count, too.",
+            "A token that never followed its context has a log-probability of −∞ in your answer. Add α to its count, too.",
             edits={"(followed[context, token] + alpha)": "followed[context, token]", "= log(p)": '= log(p) if p else -float("inf")'},
         ),
         Mistake(
             "no smoothing",
-            "A token that never followed its context has a logarithm of −∞ in your answer. Use the formula with α.",
+            "A token that never followed its context has a log-probability of −∞ in your answer. Use the formula with α.",
             edits={
                 SMOOTHED: "followed[context, token] / max(total[context], 1)",
                 "= log(p)": '= log(p) if p else -float("inf")',
@@ -1244,7 +1244,7 @@ ngram = Exercise(
         ),
         Mistake(
             "predicted sentences counted as well",
-            "You also count the sentences that the model has to predict, so it has seen every answer. Count only in train.",
+            "You also count the sentences that the model has to predict, so the model has seen every answer. Count only in train.",
             "in predictions(train):", "in [*predictions(train), *predictions(ids)]:",
         ),
         Mistake(
@@ -1347,7 +1347,7 @@ def ngram(train, ids, n, V, alpha, pad):
 """,
     },
     hints=(
-        "Take the sentence a b c d and n = 3. The model predicts three tokens, one of them from a context that is too short. "
+        "Take the sentence a b c d and n = 3. The model predicts three tokens, one of them from a context of fewer than n − 1 tokens. "
         "Which token does it predict from which context?",
         "train: (N, S), ids: (B, T). Output: (B, T − 1). Two tables of counts are enough: one for pairs of a context and a token, and one for "
         "contexts.",
@@ -1607,13 +1607,13 @@ top_p = Exercise(
     rule=Rule(axes={"": "B V"}),
     mistakes=(
         Mistake(
-            "crossing token removed",
+            "token that crosses p removed",
             "The tokens that you keep have a total probability of at most p (if a single token exceeds p, no token is left, "
             "and you compute 0/0). The token that crosses p also belongs to the nucleus.",
             "before >= p", "before + ordered > p",
         ),
         Mistake(
-            "crossing token removed unless it is the first",
+            "token that crosses p removed unless it is the first",
             "The tokens that you keep have a total probability of at most p, unless the first token alone exceeds p. The "
             "token that crosses p also belongs to the nucleus.",
             "before >= p", "(before + ordered > p) & (before > 0)",
@@ -1747,8 +1747,8 @@ def top_p(probabilities, p):
         "Take the sorted probabilities 0.5, 0.3, 0.15, 0.05 and p = 0.6. Which tokens do you need for a sum of at least 0.6?",
         "probabilities, sorted probabilities, cumulative sums: (B, V). Sorting also returns the id of each value: (B, V). "
         "Output: (B, V), in the order of the vocabulary.",
-        "sort each row in descending order\nfor each token: what is the sum of the more probable ones?\nkeep it if this sum is "
-        "still less than p\nreturn the kept values to their own tokens; divide by their sum",
+        "sort each row in descending order\nfor each token: sum the probabilities of all more probable tokens\nkeep the token if this "
+        "sum is less than p\nreturn the kept values to the positions of their tokens; divide by their sum",
         "A near miss: if you keep tokens while the cumulative sum is at most p, you remove the token that crosses p. If the first token alone exceeds p, you remove all tokens.",
     ),
 )
@@ -1941,7 +1941,7 @@ mended_labels = Exercise(
             IGNORED, "ids.masked_fill(ids == end, -100)",
         ),
         Mistake(
-            "no padding ignored",
+            "padding not ignored",
             "Your labels include all padding, so the model would learn to generate padding, and half of its loss may come "
             "from padding.",
             IGNORED, "ids.clone()",
@@ -1992,12 +1992,12 @@ def mended_labels(ids, end):
         Mistake(
             "truncated rows treated as ending at once",
             "Your labels are correct for rows with an `end`. In a truncated row, which has no `end`, you ignore all tokens "
-            "but the first, because argmax returns 0 if it finds nothing.",
+            "but the first, because argmax returns 0 if there is no `end`.",
             IGNORED, "ids.masked_fill(torch.arange(ids.shape[1]) > (ids == end).int().argmax(dim=1)[:, None], -100)",
         ),
         Mistake(
             "end added to truncated rows",
-            "Your labels are correct for rows with an `end`. In a truncated row, which has no `end`, you write one into the "
+            "Your labels are correct for rows with an `end`. In a truncated row, which has no `end`, you write an `end` into the "
             "last position. Each label should be the id itself or −100.",
             f"return {IGNORED}",
             f"labels = {IGNORED}\n    labels[:, -1] = torch.where((ids == end).any(dim=1), labels[:, -1], end)\n    return labels",
@@ -2039,10 +2039,10 @@ def mended_labels(ids, end):
 """,
     },
     hints=(
-        "From which token should the model learn to stop? Mark this token in the sequence  the cat sleeps END END END.",
-        "Input: ids (B, T). Output: labels (B, T), which are the ids, with −100 at some positions. Not shifted.",
-        "count the ends of each row from the left\nwhere the count is above 1, the token is padding: −100\neverything else "
-        "remains",
+        "From which token should the model learn to stop? Mark this token in the sequence `the cat sleeps END END END`.",
+        "Input: ids (B, T). Output: labels (B, T), not shifted: the ids, with −100 at some positions.",
+        "count the ends of each row from the left\nwhere the count is above 1, the token is padding: −100\nkeep all other "
+        "ids",
         "A near miss: `ids == end` finds all tokens that look like padding, including the first `end` of a row.",
     ),
 )
@@ -2164,7 +2164,7 @@ beam_search = Exercise(
         ),
         Mistake(
             "finished sentences continued",
-            "Your sentences continue after eos and become less probable. A finished sentence should compete unchanged.",
+            "Your sentences continue after eos and become less probable. A finished sentence should stay in the ranking unchanged.",
             "torch.where(ended[:, None], stay, log_p)", "log_p",
         ),
         Mistake(
@@ -2213,8 +2213,8 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
         ),
         Mistake(
             "parallel greedy searches",
-            "Each of your prefixes continues with its own best token. The continuations of *all* prefixes should compete, "
-            "because two of the best may come from the same prefix.",
+            "Each of your prefixes continues with its own best token. Rank the continuations of *all* prefixes together, "
+            "because two of the best continuations may come from the same prefix.",
             code="""
 def beam_search(next_logits, width, longest, bos, eos, pad):
     log_p = next_logits(torch.tensor([[bos]]))[0, -1].log_softmax(dim=-1)
@@ -2252,8 +2252,8 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
         ),
         Mistake(
             "finished sentences kept outside the beam",
-            "You set finished sentences aside and compare them at the end. Finished sentences should compete at every step "
-            "like all others, and a finished sentence that falls out of the beam is lost.",
+            "You set finished sentences aside and compare them at the end. Finished sentences should be ranked with all others "
+            "at every step, and a finished sentence that falls out of the beam is lost.",
             code="""
 def beam_search(next_logits, width, longest, bos, eos, pad):
     beam, finished = [(0.0, [bos])], []
@@ -2352,8 +2352,8 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
         "ids: (n, t), with n at most width. log p of the next token: (n, V). Totals: (n). Candidates: n · V numbers; candidate i "
         "extends prefix i // V by token i % V.",
         "start with one prefix: bos, total 0\nlongest times:\n    candidates = totals + log p of each next token\n    (a finished "
-        "prefix has a single candidate: pad, at no cost)\n    keep the `width` best, noting their ids and totals and whether they have ended\nreturn the best one without bos, and its total",
-        "A near miss: keeping the best token of each prefix amounts to `width` greedy searches. Instead, let the candidates of "
-        "all prefixes compete.",
+        "prefix has a single candidate: pad, at no cost)\n    keep the `width` best, noting their ids and totals and whether they have ended\nreturn the best prefix without bos, and its total",
+        "A near miss: keeping the best token of each prefix amounts to `width` greedy searches. Instead, rank the candidates "
+        "of all prefixes together.",
     ),
 )

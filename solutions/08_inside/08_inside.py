@@ -87,7 +87,7 @@ print("attentions:   ", len(output.attentions), "of", list(output.attentions[0].
 # %% [markdown]
 # The sentence has 11 tokens, because each of the nine words is a single subword of the vocabulary, and the tokenizer adds [CLS] and [SEP]. Each token has a
 # vector of D numbers, where D is 384 for MiniLM and 768 for bert-base-uncased. There is one more hidden state than there are layers, because **layer 0** is the
-# input to the first layer. Each layer adds its output to a token's vector, which is called the **residual stream** (03). BERT, being a post-norm model, also
+# input to the first layer. Each layer adds its output to a token's vector; this running sum is called the **residual stream** (03). BERT, being a post-norm model, also
 # normalises the sum. Each head of each layer has one attention matrix of 11 × 11.
 
 # %% [markdown]
@@ -207,8 +207,8 @@ tables.moved_by_position(here, there)
 
 # %% [markdown]
 # The three kinds of vectors use three different scales for the same pairs. Therefore, compare each pair with its baseline. In GloVe, a cosine of 0.3 means next
-# to nothing, because any two frequent words have something in common. In the embedding table, it would indicate a close pair. The vector at layer 0 changes
-# with the position. If you use it as "the word without context", you also compare positions.
+# to nothing, because any two frequent words have something in common. In the embedding table, the same cosine would indicate a close pair. The vector at layer 0
+# changes with the position. If you use this vector as "the word without context", you also compare positions.
 
 # %% [markdown]
 # ## 4 · How similar is similar?
@@ -294,8 +294,8 @@ tables.gaps(similar, similar_grammar, gaps_inside)
 
 # %% [markdown]
 # Two uses of a word with different senses have a high cosine at every layer (left), as if the model hardly distinguished the senses. However, uses that share a
-# sense do not reach a cosine of 1 either, and the cosine of different words changes from layer to layer. We therefore look at the gap between one sense and two
-# (right). The gap is about 0 at layer 0, where only positions differ, and largest at the last layer. Most of the similarity above the baseline comes from the
+# sense do not reach a cosine of 1 either, and the cosine of different words changes from layer to layer. We therefore look at the gap between pairs with one sense and
+# pairs with two senses (right). The gap is about 0 at layer 0, where only positions differ, and largest at the last layer. Most of the similarity above the baseline comes from the
 # word, not from its sense.
 
 # %% [markdown]
@@ -304,7 +304,7 @@ tables.gaps(similar, similar_grammar, gaps_inside)
 
 # %% [markdown]
 # We now look at single pairs. For bert-base-uncased, several values are often quoted, although we could not find out who measured them first. *bank* and
-# *vault* have a cosine of 0.29 in the embedding table and 0.52 in context; *bank* with two senses has a cosine of 0.6 to 0.7. Because the sentences are known,
+# *vault* have a cosine of 0.29 in the embedding table and 0.52 in context; two uses of *bank* with different senses have a cosine of 0.6 to 0.7. Because the sentences are known,
 # anyone can check these values. We compute them again and add one more pair: *vault* and the bank of a *river*. A tutorial by McCormick and Ryan (2019) adds up
 # the last four layers instead.
 #
@@ -355,7 +355,7 @@ pictures.pairs(by_layer, similar)
 
 # %% [markdown]
 # In both models, *bank* and *vault* are closer in context than in the table. Is this because a bank keeps money? Apparently not: in MiniLM, the bank of a *river*
-# is as close to *vault* as the bank for money, at every layer. The cosine rises from table to context for *all* words (grey), so the rise is no sign of
+# is as close to *vault* as the financial *bank* is, at every layer. The cosine rises from table to context for *all* words (grey), so the rise is no sign of
 # understanding. The values themselves are specific to each model. In the tutorial, *bank robber* and *bank vault* occur a few words apart in the same sentence;
 # two uses of one sense in different sentences have less in common.
 
@@ -798,7 +798,7 @@ check("inside.disambiguate", lambda case: disambiguate(**case))
 # A layer chosen on the test sentences would look better than it is. We therefore choose the layer on the training sentences, each of which gets the sense of
 # its nearest neighbour. The baselines are recorded (`python -m experiments senses`): the majority sense; a **bag of words** (GloVe vectors, with rare words
 # weighted more); **near words** (a bag of words in which nearby words are weighted more); and a **window of two**, a logistic regression on two words on each
-# side. Since this regression is *trained*, unlike a nearest neighbour, we also record a linear probe on these vectors (triangle).
+# side. Since this regression is *trained*, unlike a nearest neighbour, we also record a linear probe on MiniLM's vectors (triangle).
 #
 # **Predict:** for what share of the nouns' *hard* test sentences does the nearest neighbour, at the chosen layer, have the correct sense?
 
@@ -857,7 +857,7 @@ for half in HALVES:
 
 # %% [markdown]
 # If the senses of a word differ in part of speech, the nearest neighbour finds nearly all of them. For nouns, it finds four out of five in plain sentences and
-# two out of three in hard sentences. An average over both groups would mainly reflect how many words change their part of speech.
+# two out of three in hard sentences. An average over both groups would mainly reflect how many of the words have senses that differ in part of speech.
 
 # %% [markdown]
 # The next table shows the results for each kind of sentence and for both classifiers. One additional row helps us to interpret them: it shows the same layer of
@@ -996,18 +996,18 @@ inside_novels.pseudo_words(pseudo_words)
 inside_novels.differences_on_pseudo_words(pseudo_words)
 
 # %% [markdown]
-# Layer 0 is at chance level, whereas every layer above it separates the senses. In BERT and GPT, the last layer finds more senses than layer 1. With only 27
-# words, this difference could not be detected. In ELMo, these two layers do not differ clearly. ELMo, BERT and 5-grams all find more senses from the left context than
+# Layer 0 is at chance level, whereas every layer above it separates the senses. In BERT and GPT, the last layer finds more senses than layer 1. With only the
+# 27 words of the previous test, such a difference could not be detected. In ELMo, these two layers do not differ clearly. ELMo, BERT and 5-grams all find more senses from the left context than
 # from the right. As on the generated language, ELMo and BERT are ahead of GPT, even when all three models read only the left context. BERT is a little behind
 # ELMo.
 
 # %% [markdown]
 # 5-grams and the window of two are ahead of all three models; the bag of words is ahead of BERT and GPT. The conditions are not equal: GPT reads one side only
-# and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes on one core each). The counts use every position in the training books,
-# whereas the classifiers use only 200 for each word. Differences between seeds are smaller than differences between models.
+# and was trained for 1,000 steps, ELMo for 2,000 and BERT for 4,000 (ten minutes on one core each). The baselines use every position in the training books,
+# whereas the models' classifiers use only 200 for each word. Differences between seeds are smaller than differences between models.
 #
 # In ELMo, the layer weights are learned for each task (05). Trained on these words, they concentrate almost entirely on layer 2, but this brings no
-# gain: neither the mix nor layer 2 differs clearly from layer 1. A large weight does not mean that a layer is better.
+# gain: neither the weighted sum nor layer 2 differs clearly from layer 1. A large weight does not make a layer better.
 
 # %% [markdown]
 # Now try your own sentence. For each model and layer, you see the sense of the nearest labelled sentence. The number next to the sense is the margin: by how much
@@ -1066,7 +1066,7 @@ from coursekit.successors import table_of_successors
 display(table_of_successors())
 
 # %% [markdown]
-# **The same in three lines.** `AutoConfig` reads the shape of a model from its files, without its weights. Here, it reads the files of the encoder that comes
+# **The same with a library.** `AutoConfig` reads the shape of a model from its files, without its weights. Here, it reads the files of the encoder that comes
 # with this course.
 
 # %% tags=["demo"]
@@ -1090,7 +1090,7 @@ print(
 # %% [markdown]
 # Later models changed more. **ELECTRA** (Clark et al. 2020) lets a small generator replace words and trains the encoder to detect them, so that the loss covers
 # every token, not only 15 %. **T5** (Raffel et al. 2020) is an encoder–decoder that casts every task as text-to-text. **ModernBERT** (Warner et al. 2024)
-# brings ideas from today's decoders (13) to the encoder: rotary positions, gated feed-forward layers, mostly local attention, and texts of 8,192 tokens.
+# brings ideas from today's decoders (13) to the encoder: rotary positions, gated feed-forward layers, mostly local attention, and a context of 8,192 tokens.
 
 # %% [markdown]
 # ## 10 · Scoreboard
@@ -1113,8 +1113,8 @@ draw_scoreboard()
 
 # %% [markdown]
 # The small models of notebooks 04 to 07 were trained on this language, which MiniLM has never seen. MiniLM reads both sides of a word, so with
-# the cue on the right it is close to BERT and far above GPT. When word *order* decides, it is barely above one half, the best that is possible without word
-# order. BERT, fifty times smaller, is far above that. MiniLM's vector thus shows which words occur in the sentence, but hardly who did what to whom. (The
+# the cue on the right it is close to BERT and far above GPT. When word *order* decides, it is barely above one half, the best possible accuracy without word
+# order. BERT, fifty times smaller, is far above one half. MiniLM's vector thus shows which words occur in the sentence, but hardly who did what to whom. (The
 # vector may contain the sense even if the nearest neighbour misses it, because the topic affects the vector more.) Layer 0 has not seen the other words and
 # stays at the majority baseline.
 
@@ -1254,7 +1254,7 @@ pictures.probes(probed)
 # - A cosine needs two baselines at the same layer: same-sense pairs and random pairs.
 # - Choose the layer on training data. Here, layer 5 of 6 is best; in three small models, layer 1 already separates senses.
 # - For nouns, a probe on MiniLM's vectors beats a classifier that sees two words on each side, except on decoys.
-# - An attention weight is a share, not an amount: hide the word to test it. (Notebook 15 changes parts inside the model.)
+# - An attention weight is a share, not an amount. To test whether a word matters, hide it. (Notebook 15 changes parts inside the model.)
 # - Report accuracy on control labels, too.
 #
 # **Next**: notebook 09 changes the weights.

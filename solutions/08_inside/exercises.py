@@ -353,10 +353,10 @@ def mended_words(pieces, words):
     hints=(
         "A word consists of characters 4 to 9. Which spans can its subwords have? And where is the span (0, 0) located?",
         "pieces: (T, 2), words: (W, 2). A table (T, W) that shows whether subword t lies inside word w. Output: (T).",
-        "for each subword and each word:\n    inside if it begins no earlier, ends no later, and is not empty\nthe number of the "
-        "word that contains it, or −1",
-        "A near miss: if you only check whether the subword *begins* inside the word, a word that begins at 0 gets the empty "
-        "span (0, 0).",
+        "for each subword and each word:\n    inside if the subword begins no earlier, ends no later, and is not empty\nfor each "
+        "subword: the number of the word that contains it, or −1",
+        "A near miss: if you only check whether the subword *begins* inside the word, the empty span (0, 0) is assigned to "
+        "a word that begins at 0.",
     ),
 )
 
@@ -1098,8 +1098,8 @@ def disambiguate(train, train_words, train_senses, test, test_words):
         "@ unit(train).T`": "the axis is the default",
     },
     hints=(
-        "You read *bank* in a new sentence and have 28 labelled sentences, sorted by sense. Which one decides, and which vectors "
-        "are excluded however near they are?",
+        "You read *bank* in a new sentence and have 28 labelled sentences, sorted by sense. Which sentence determines the sense, and "
+        "which vectors are excluded, however near they are?",
         "train: (m, D), test: (n, D). Cosines: (n, m), some of which do not count. The neighbour's index: (n). Output: (n) "
         "senses.",
         "cosines of each test vector with each training vector\nminus infinity where the words differ\nfor each test vector: the "
@@ -1146,7 +1146,7 @@ attention_rollout = Exercise(
         ),
         Mistake(
             "layers averaged",
-            "You average the layers. They work one after the other, so multiply their shares.",
+            "You average the layers. Layers work one after the other, so multiply their matrices.",
             "    for layer in attention.mean(dim=1):\n        share = (layer + torch.eye(len(layer))) / 2 @ share\n    return share",
             "    return (attention.mean(dim=(0, 1)) + share) / 2",
         ),
@@ -1181,7 +1181,7 @@ def attention_rollout(attention):
         ),
         Mistake(
             "heads multiplied and layers averaged",
-            "You average over the layers and multiply the heads. Heads work in parallel, layers one after the other.",
+            "You average over the layers and multiply the heads. Heads work in parallel, whereas layers work one after the other.",
             "attention.mean(dim=1)", "attention.mean(dim=0)",
         ),
         Mistake(
@@ -1454,9 +1454,9 @@ def probe(train, labels, test, ridge):
     hints=(
         "For which W is |x W − y|² + ridge · |W|² smallest? Set its derivative to 0: which linear equations do you get?",
         "x: (m, D), y: (m, K), W: (D, K). The equations: (D, D) times W = (D, K). Output: (n, K).",
-        "one column for each label: 1 where it is the label, 0 elsewhere\ncentre x and y with their means over train\nsolve (xᵀx "
+        "one target column for each label: 1 for vectors with this label, 0 for all others\ncentre x and y with their means over train\nsolve (xᵀx "
         "+ ridge · identity) W = xᵀy\nscores = (test − mean of train) W + mean of y",
         "A near miss: centring the test set with its own mean gives nearly the same labels on a balanced test set, but "
-        "different ones otherwise.",
+        "different labels otherwise.",
     ),
 )

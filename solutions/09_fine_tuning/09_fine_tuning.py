@@ -41,7 +41,7 @@ from coursekit import check, hint, predict, predictions, reveal
 # ## 1 · Two phases and a head
 #
 # Self-supervised pre-training finds weights θ_pre with which the model predicts words. Fine-tuning starts from θ_pre and continues training on labelled examples of a task, which leads to θ*. Applying what a model has learned on one task to another task is called **transfer learning**. Radford et al. (2018) call the combination of raw text and labels **semi-supervised** learning. Only the *head* is new: a linear map from
-# one vector to C classes, initialised at random. BERT's head receives the vector of [CLS] after the pooler (see 06), with dropout during training (Devlin et al. 2019,
+# one vector to C classes, initialised at random. BERT's head receives the vector of [CLS] after the pooler (see notebook 06), with dropout during training (Devlin et al. 2019,
 # section 4.1; the pooler and the dropout appear only in the authors' code).
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-classification_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -73,7 +73,7 @@ check("fine_tuning.classification_head", lambda case: classification_head(**case
       gradients=["hidden", "W_pool", "b_pool", "W", "b"])
 
 # %% [markdown]
-# We attach your head to the small BERT of 06 and compute its loss before any training. With random labels for two classes, no model can achieve an expected loss below log 2. The loss of the new head is
+# We attach your head to the small BERT of notebook 06 and compute its loss before any training. With random labels for two classes, no model can achieve an expected loss below log 2. The loss of the new head is
 # only slightly higher. An initial loss far above log C would indicate that the head was initialised with weights that are too large.
 
 # %% tags=["demo", "record"]
@@ -107,8 +107,8 @@ class Classifier(torch.nn.Module):
         )
 
 def on_small_bert(whole: BERT, classes: int) -> Classifier:
-    """A classifier that shares its parts with a small BERT, so that the old head of the BERT
-    can still be evaluated."""
+    """A classifier that shares its parts with a small BERT, so that BERT's old head can
+    still be evaluated."""
     def read(ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         return whole.encode(whole.embeddings(ids, torch.zeros_like(ids)), ids != PAD)[-1]
     return Classifier(
@@ -159,7 +159,7 @@ def count_parameters(model: torch.nn.Module) -> tuple[int, int]:
 check("fine_tuning.count_parameters", lambda case: count_parameters(miniature(case)))
 
 # %% [markdown]
-# We now build two encoders from their configurations on the *meta* device (introduced in 06), each with a head for two classes: BERT-Base, and MiniLM, the encoder that comes with this course.
+# We now build two encoders from their configurations on the *meta* device (introduced in notebook 06), each with a head for two classes: BERT-Base, and MiniLM, the encoder that comes with this course.
 #
 # **Predict:** how many parameters does the new head of BERT-Base have?
 
@@ -238,9 +238,9 @@ pictures.strategies(learning, 4, "BERT-Base")
 # %% [markdown]
 # ## 4 · Two tasks with a known upper bound
 #
-# Our generated language provides as many labels as we like, and for two tasks we can compute the best possible accuracy. In the *topic* task, the model predicts what a sentence is about. The small BERT was pre-trained to predict whether
-# two sentences share a topic, so this task is **near** pre-training. In the *swap* task, the model predicts whether two adjacent words have been exchanged. Pre-training never required this, so the task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline, a bag of words, ignores word order. But where people
-# from two topics meet, only the order determines the topic, and a swap does not change the bag.
+# Our generated language provides unlimited labels, and for two tasks we can compute the best possible accuracy. In the *topic* task, the model predicts what a sentence is about. The small BERT was pre-trained to predict whether
+# two sentences share a topic, so this task is **near** pre-training. In the *swap* task, the model predicts whether two adjacent words have been exchanged. Pre-training never required this, so the task is **far** from it. (It resembles CoLA, Warstadt et al. 2019.) The baseline, a bag of words, ignores word order. However, only the order
+# determines the topic of a sentence with people from two topics, and a swap does not change the bag.
 
 # %% tags=["demo", "record"]
 from coursekit.sentence_tasks import (
@@ -400,7 +400,7 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 # %% [markdown]
 # ## 8 · One step
 #
-# In 03 you wrote a training step. A batch that does not fit into memory is processed in **micro-batches**, whose gradients are summed before the optimiser steps (**gradient accumulation**). The gradients must be weighted correctly, because micro-batches
+# In notebook 03 you wrote a training step. A batch that does not fit into memory is processed in **micro-batches**, whose gradients are summed before the optimiser steps (**gradient accumulation**). The gradients must be weighted correctly, because micro-batches
 # may differ in size. Until October 2024, the `Trainer` of transformers averaged the means of the micro-batches (issue 24725), so that tokens in small micro-batches counted more. The bug raised no error.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-train_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -443,7 +443,7 @@ check("fine_tuning.train_step", lambda case: several_steps(case, train_step))
 # The bug of `Trainer` has a page of its own, with a short example and a test that would have caught it: [A mean of means](../../docs/bugs/09_mean_of_means.md).
 
 # %% [markdown]
-# **The same in three lines.** Batches usually come from a `DataLoader`. This object reshuffles the examples in each epoch, and its `collate_fn` combines them into batches. Our `collate` also removes
+# **The same with a library.** Batches usually come from a `DataLoader`. This object reshuffles the examples in each epoch, and its `collate_fn` combines them into batches. Our `collate` also removes
 # the padding beyond the longest sequence.
 
 # %% tags=["demo"]
@@ -634,7 +634,7 @@ reveal("fine_tuning.frozen_swap", frozen_swap)
 pictures.trade_off(runs, most)
 
 # %% [markdown]
-# On *topic*, training the head alone nearly solves the task, and nothing is forgotten. Most of the information was already in the vector of [CLS], which contains far more of it than a bag of words does. On *swap*, this vector does not contain the answer, so the layers have to learn to compute it. Three seeds are too few to show whether
+# On *topic*, training the head alone nearly solves the task, and nothing is forgotten. The vector of [CLS] already contained most of the information about the topic, far more than a bag of words does. On *swap*, this vector does not contain the answer, so the layers have to learn to compute it. Three seeds are too few to show whether
 # training all layers is better than training the last layer. Forgetting depends on the learning rate at least as much as on the number of trained layers: on *swap*, gradual unfreezing needed a higher rate than full fine-tuning and forgot more. How much forgetting does
 # one point of accuracy cost?
 
@@ -643,7 +643,7 @@ trainable = {strategy: trained_at_the_end(strategy) for _, strategy in chosen.in
 tables.strategies(at_most, chosen, trainable)
 
 # %% [markdown]
-# We give the nats per point only where the gain exceeds the noise. The times in seconds (on one core) should be compared only with one another. Gradual unfreezing ends with all parameters trainable, so the
+# We give the forgetting per point of accuracy only where the gain exceeds the noise. The times in seconds (on one core) should be compared only with one another. Gradual unfreezing ends with all parameters trainable, so the
 # table gives the same number of trainable parameters for it as for full fine-tuning.
 
 # %% tags=["demo"]
@@ -717,7 +717,7 @@ warm = read_table("results/fine_tuning_warm_up.csv").query("labels == 512")
 tables.warm_up(warm)
 
 # %% [markdown]
-# Warm-up helps on *topic* when the learning rate is ten times too high, although lowering the rate helps far more. On *swap* it does not help even then, and at the best rate of either task we see no difference. At three times the best rate, warm-up lowers the accuracy on *topic* by half a point, but one of six 95 % intervals may exclude 0 by chance. (Other models may need warm-up more, as the post-norm encoders in 03 did.)
+# Warm-up helps on *topic* when the learning rate is ten times too high, although lowering the rate helps far more. On *swap* it does not help even at that rate, and at the best rate of either task we see no difference. At three times the best rate, warm-up lowers the accuracy on *topic* by half a point, but one of six 95 % intervals may exclude 0 by chance. (Other models may need warm-up more, as the post-norm encoders in notebook 03 did.)
 
 # %% [markdown]
 # Do lower learning rates for lower layers help (**discriminative fine-tuning**)? We let each layer use 1, ½ or ¼ of the rate of the layer above it, with three paired seeds (`python -m experiments fine_tuning_layer_rates`):
@@ -841,7 +841,7 @@ tables.similar_vectors(vectors, alike)
 # ### Choose on validation data
 #
 # Above, we compared the learning rates on the *test* reviews. With a few rates this does little harm, but the more settings are tried, the more the best of them owes to chance. Every choice (the learning rate, the number of epochs, the layer, the rank of
-# LoRA in 14) should therefore be made on a **validation set**. The test set is used once, for the model that was chosen.
+# LoRA in notebook 14) should therefore be made on a **validation set**. The test set is used once, for the model that was chosen.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-choose_and_report", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def choose_and_report(
@@ -885,7 +885,7 @@ reveal("fine_tuning.best_of_twenty", claimed["chosen on test reviews"])
 tables.reported_accuracies(reported)
 
 # %% [markdown]
-# Chosen on validation reviews, the best of 20 guessing models is reported at chance level on average, as it should be. Chosen on the test reviews, it seems to be about five points better. Many differences reported in papers are no larger.
+# If the best of 20 guessing models is chosen on validation reviews, its reported accuracy is at chance level on average, as it should be. If the model is chosen on the test reviews, it seems to be about five points better. Many differences reported in papers are no larger.
 
 # %% [markdown]
 # **Question 2 · Two kinds of noise.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; therefore we fine-tune everything." Each number comes from one seed. Which two kinds of noise affect these numbers, and how large is each here?
@@ -965,7 +965,7 @@ print(f"without weight decay: {len(spared_by_them)} parameter tensors in Trainer
       f"{len(spared_by_us)} vectors in the model; identical: {spared_by_them == spared_by_us}")
 
 # %% [markdown]
-# **The same in three lines.** A `pipeline` combines tokenizer, model and softmax in one call. (After six training steps its predictions are of little value.)
+# **Prediction in three lines.** A `pipeline` combines tokenizer, model and softmax in one call. (After six training steps its predictions are of little value.)
 
 # %% tags=["demo"]
 from transformers import pipeline
@@ -1161,7 +1161,7 @@ tables.padding(by_length)
 # - Too large a learning rate raises no error, but the loss stays at log C.
 # - Without an interval, a difference of two points means nothing.
 #
-# **Next**: 10 adds three heads to one encoder, for sentiment, entities and questions.
+# **Next**: notebook 10 adds three heads to one encoder, for sentiment, entities and questions.
 
 # %% [markdown]
 # ## References

@@ -58,7 +58,7 @@ classification_head = Exercise(
         ),
         Mistake(
             "W_pool transposed",
-            "You multiply by the transpose of W_pool. Its rows correspond to inputs.",
+            "You multiply by the transpose of W_pool. The rows of W_pool itself correspond to inputs.",
             "@ W_pool", "@ W_pool.T",
         ),
         Mistake(
@@ -472,7 +472,7 @@ def freeze(model, names):
         "Input: a module and a list of names. Nothing has to be returned: weight.requires_grad_(True or False) changes a "
         "parameter in place.",
         "for each parameter with its name:\n    is it one of the names, or inside one of them (the name, a dot, and more)?\n    "
-        "it requires a gradient exactly if neither is the case",
+        "it requires a gradient if and only if neither is the case",
         "A near miss: name.startswith(\"layers.1\") is also true of layers.10 and layers.11.",
     ),
 )
@@ -593,7 +593,7 @@ def parameter_groups(model, lr, decay, weight_decay):
         ),
         Mistake(
             "weight decay reduced by depth",
-            "Your weight decay shrinks from layer to layer along with the learning rate. It is the same for all matrices.",
+            "Your weight decay shrinks from layer to layer along with the learning rate. It should be the same for all matrices.",
             VECTORS, "weight_decay * decay**below * (weight.ndim > 1)",
         ),
         Mistake(
@@ -655,7 +655,7 @@ def parameter_groups(model, lr, decay, weight_decay):
         "exactly once. In a name such as layers.11.norm.bias, the layer number is between the first two dots.",
         "for each parameter with its name:\n    steps below the top: 0 for head and pooler, 1 for the last layer, L for layer "
         "0, L + 1 for the embeddings\n    lr · decay to the power of these steps\n    weight_decay for matrices, 0 for vectors\n    "
-        "a dict of its own",
+        "put the parameter into a dict of its own",
         "A near miss: \"LayerNorm\" in name finds the layer norms of BERT in transformers but misses those of a model that calls "
         "them norm.",
     ),
@@ -816,8 +816,8 @@ def warmup_linear(step, warmup, total):
     hints=(
         "Draw the function: where does the line start, where is its maximum, where does it end? What are the two slopes?",
         "Input: three integers. Output: a number from 0 to 1. At 0, warmup, total: 0, 1, 0.",
-        "before step warmup: step as a fraction of warmup\nfrom then on: the steps left until total, as a fraction of those "
-        "left at warmup\nnever below 0",
+        "before step warmup: step as a fraction of warmup\nfrom then on: the steps left until total, as a fraction of the "
+        "steps left at step warmup\nnever below 0",
         "A near miss: (total − step) / total also decreases linearly to 0, but it is not 1 at step warmup.",
     ),
 )
@@ -878,7 +878,7 @@ adam_step = Exercise(
             HATS, "m_hat, v_hat = m / (1 - beta_1 ** (step + 1)), v / (1 - beta_2 ** (step + 1))",
         ),
         Mistake(
-            "the correction of m one step late",
+            "correction of the next step for m",
             "You correct m with the number of the next step, but the first step is number 1. Your v is correct.",
             "m / (1 - beta_1**step)", "m / (1 - beta_1 ** (step + 1))",
         ),
@@ -933,7 +933,7 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
         ),
         Mistake(
             "beta multiplied by the step",
-            "You multiply beta by the number of the step. Use a power of beta instead, because beta · beta of the initial value remains after two steps.",
+            "You multiply beta by the number of the step. Use a power of beta instead: after two steps, the initial value is multiplied by beta².",
             HATS, "m_hat, v_hat = m / (1 - beta_1 * step), v / (1 - beta_2 * step)",
             also=(
                 """
@@ -1287,12 +1287,12 @@ choose_and_report = Exercise(
         ),
         Mistake(
             "best test accuracy reported",
-            "Your rate is correct, but you report the highest test accuracy of all models. Report that of the model you have chosen.",
+            "Your rate is correct, but you report the highest test accuracy of all models. Report the test accuracy of the model you have chosen.",
             f"tested = {TESTED}", f"tested = {ON_TEST}.max()",
         ),
         Mistake(
             "mean test accuracy reported",
-            "Your rate is correct, but you report the mean test accuracy of all models. Report that of the model you have chosen.",
+            "Your rate is correct, but you report the mean test accuracy of all models. Report the test accuracy of the model you have chosen.",
             f"tested = {TESTED}", "tested = (test_logits.argmax(dim=-1) == test_labels).float().mean()",
         ),
         Mistake(
@@ -1320,7 +1320,7 @@ choose_and_report = Exercise(
             "least accurate model chosen", "You choose the model with the lowest validation accuracy.", "right == right.max()", "right == right.min()",
         ),
         Mistake(
-            "lowest rate chosen", "You always choose the lowest rate. It decides only between equally accurate models.", CHOSEN, "rates.argmin()",
+            "lowest rate chosen", "You always choose the lowest rate. The rate should decide only between equally accurate models.", CHOSEN, "rates.argmin()",
         ),
         Mistake(
             "index returned instead of the rate", "Your accuracy is correct, but you return the index of the model instead of its rate.", "rates[chosen].item()", "chosen.item()",
@@ -1329,7 +1329,7 @@ choose_and_report = Exercise(
             "number of correct answers reported", "Your rate is correct, but you report the number of correct answers instead of their fraction.", TESTED, TESTED.replace("mean()", "sum()"),
         ),
         Mistake(
-            "accuracy in percent", "Your rate is correct, but your accuracy is in per cent. The docstring asks for a number from 0 to 1.", "tested.item()", "100 * tested.item()",
+            "accuracy in per cent", "Your rate is correct, but your accuracy is in per cent. The docstring asks for a number from 0 to 1.", "tested.item()", "100 * tested.item()",
         ),
         Mistake("accuracy returned first", "Your tuple is in the wrong order: the rate should come first.", "rates[chosen].item(), tested.item()", "tested.item(), rates[chosen].item()"),
     ),
@@ -1739,7 +1739,7 @@ class EarlyStopping:
 
 
 def length_cases(draw: Draw) -> Iterator[Case]:
-    """Lengths with ties, in no order. Once the size divides the number of sequences, otherwise the last batch is smaller."""
+    """Lengths with ties, in no order. In one case the size divides the number of sequences; in the others, the last batch is smaller."""
     for n, size in ((11, 4), (15, 5), (19, 3), (14, 6)):
         lengths = 2 + draw.integers(0, 6, n) * 3
         lengths[:3] = 31, 3, 30
@@ -1774,7 +1774,7 @@ length_sorted = Exercise(
         Mistake(
             "longest sequences first",
             "Your first batch contains the longest sequences. The docstring requires the shortest sequences first, so that a smaller "
-            "last batch contains the longest sequences, which saves most padding.",
+            "last batch contains the longest sequences, which saves the most padding.",
             ORDER, "lengths.argsort(descending=True)",
         ),
         Mistake(
@@ -1804,7 +1804,7 @@ def length_sorted(lengths, size):
         ),
         Mistake(
             "incomplete last batch left out",
-            "You leave out the sequences that do not fill a batch. They need an output, too: the last batch may be smaller.",
+            "You leave out the sequences that do not fill a batch. These sequences need an output, too: the last batch may be smaller.",
             code="""
 def length_sorted(lengths, size):
     order = lengths.argsort()
@@ -1824,8 +1824,8 @@ def length_sorted(lengths, size):
 """,
         ),
         Mistake(
-            "sorted sequences dealt out in turn",
-            "You deal the sorted sequences out to the batches in turn, so every batch contains short and long sequences. Each batch "
+            "sorted sequences distributed in turn",
+            "You distribute the sorted sequences over the batches in turn, so every batch contains short and long sequences. Each batch "
             "should contain neighbours in the sorted list.",
             code="""
 def length_sorted(lengths, size):
@@ -1881,7 +1881,7 @@ def length_sorted(lengths, size):
         "(n,): one position for each sequence.",
         "Compute order = argsort of the lengths, and divide it into parts of `size`. The inverse of an order is the argsort of this "
         "order.",
-        "Almost right: outputs[order]. This applies the order a second time instead of undoing it. You need the inverse, which "
+        "A near miss: outputs[order] applies the order a second time instead of undoing it. You need the inverse, which "
         "contains the position of each row number in order.",
     ),
 )

@@ -202,7 +202,7 @@ def align_labels(word_ids, tags):
         ),
         Mistake(
             "tags taken in order instead of by word number",
-            "Your labels are correct up to a word that has no subwords at all (the tokeniser may drop the only character of a word). From there on, each of your words has the tag of the word before it.",
+            "Your labels are correct up to a word that has no subwords at all (the tokenizer may drop the only character of a word). From there on, each of your words has the tag of the word before it.",
             code="""
 def align_labels(word_ids, tags):
     labels, before, rest = [], None, iter(tags)
@@ -671,7 +671,7 @@ def mended_piece_labels(word_ids, tags):
             "(tags[word] % 2)", "(tags[word] > 0)",
         ),
         Mistake(
-            "equal tags taken for one word",
+            "adjacent subwords with equal tags treated as one word",
             "If two adjacent words each begin an entity of the same type, you merge them into one. Whether a subword "
             "continues a word depends on word_ids, not on the tags.",
             code="""
@@ -921,7 +921,7 @@ def best_span(start, end, context, max_len):
     hints=(
         "Write the scores of all pairs (first, last) for five tokens into a square matrix. Which part of the matrix may "
         "contain the answer?",
-        "start[:, None] and end[None, :] give a (T, T) matrix: rows are first tokens, columns last ones. The length of a span "
+        "start[:, None] and end[None, :] give a (T, T) matrix: each row stands for a first token, and each column for a last token. The length of a span "
         "is column − row + 1. context: (T).",
         "scores = start of the row + end of the column\nnot allowed: first or last outside the text, length below 1 or above "
         "max_len\nbest = the position of the largest allowed score\nmargin = its score − (start[0] + end[0])",

@@ -713,7 +713,7 @@ tables.times(readings, seconds)
 #
 # > **Checking the literature.** Reimers and Gurevych (2019, section 1) report about 65 hours for 10,000 sentences with BERT on a V100 graphics card, compared
 # > with about 5 seconds with their sentence encoder. Our model is smaller and runs on one core. The number of forward passes alone explains a ratio of (n −
-# > 1)/2, about 5,000, and a pair takes longer than a single sentence. These two factors hardly explain the authors' ratio of 46,800.
+# > 1)/2, about 5,000, and a pair takes longer than a single sentence. These two factors are unlikely to explain the whole of the authors' ratio of 46,800.
 
 # %% [markdown]
 # **Question 2 · Using a bi-encoder and a cross-encoder together.** A library has a million abstracts. Users type questions and expect the ten best abstracts within a second. You have a bi-encoder and a
@@ -953,7 +953,7 @@ def pool_windows(
 check("sentences.pool_windows", lambda case: pool_windows(**case))
 
 # %% [markdown]
-# We join the paragraphs into documents of six and repeat the search with the same questions, using three methods. The first method encodes only the first 256
+# We join the paragraphs into documents of six paragraphs each and repeat the search with the same questions, using three methods. The first method encodes only the first 256
 # tokens of a document. The second pools windows of 126 tokens. The third keeps the vectors of all windows and represents a document by its *best* window. The
 # figure shows the results for each position of the relevant paragraph in its document.
 
@@ -999,8 +999,8 @@ for what, (low, high) in differences.items():
 
 # %% [markdown]
 # Searching all windows finds the right document most often, at the cost of more vectors. The best unit for search is therefore the passage, not the document. A
-# truncated document can be found only by its beginning. Compared with truncation, pooling finds more late paragraphs and fewer early ones, because a single
-# vector for six subjects is blurred, as the vector of *cell* was in notebook 01. Over all positions, pooling and truncation do not differ clearly. (There are
+# truncated document can be found only by its beginning. Compared with truncation, pooling finds more late paragraphs, which truncation cuts off, and fewer early ones,
+# because a single vector for six subjects is blurred, as the vector of *cell* was in notebook 01. Over all positions, pooling and truncation do not differ clearly. (There are
 # few questions per position, so the individual points are uncertain.)
 
 # %% [markdown]
@@ -1062,7 +1062,7 @@ by_kind = {}
 for kind, rows in {"name": ~describes, "describe": describes}.items():
     gap_at_3 = (hits_at["MiniLM", 3] - hits_at["TF-IDF", 3])[rows]
     by_kind[kind] = (gap_at_3.mean(), *bootstrap(gap_at_3, draws=1000))
-    print("MiniLM minus TF-IDF at 3, questions that {}: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(kind, *by_kind[kind]))
+    print("MiniLM minus TF-IDF in recall at 3, questions that {} the term: {:+.2f} (95 % interval {:+.2f} to {:+.2f})".format(kind, *by_kind[kind]))
 
 # %% [markdown]
 # When a question names its term, counting words is sufficient: TF-IDF and MiniLM find nearly all relevant passages. When a question describes the term, both
@@ -1275,7 +1275,7 @@ pictures.decoder(by_layer, {
 })
 
 # %% [markdown]
-# Although this language model has six times as many parameters as MiniLM, none of its layers agrees with the annotators as well as MiniLM does. SmolLM2 was
+# Although SmolLM2 has six times as many parameters as MiniLM, none of its layers agrees with the annotators as well as MiniLM does. SmolLM2 was
 # trained for chat, not on sentence pairs. (Each point has an interval of about ± 0.1, so small differences between layers are not meaningful. Choosing the best
 # layer from this figure would mean choosing it on the test set.)
 
@@ -1285,7 +1285,7 @@ pictures.decoder(by_layer, {
 # of the last token, as your function does, and its queries begin with an instruction that describes the task.
 
 # %% [markdown]
-# ## The same in five lines
+# ## The same with a library
 #
 # `sentence-transformers` is the library of Reimers and Gurevych. MiniLM's files specify how its vectors are pooled: the mean over the tokens is normalised to
 # length 1.

@@ -88,7 +88,7 @@ def spearman(a, b):
         ),
         Mistake(
             "values instead of ranks",
-            "You compute Pearson's correlation of the values themselves. It changes when a model's cosines are compressed, "
+            "You compute Pearson's correlation of the values themselves. This correlation changes when a model's cosines are compressed, "
             "although their order stays the same. Use the ranks of the values.",
             RANKS, "x",
         ),
@@ -161,8 +161,8 @@ def spearman(a, b):
         "get?",
         "Input: two lists of n numbers. Ranks: n numbers per list, whose sum is n(n + 1)/2 with or without ties. Output: a "
         "number between −1 and 1.",
-        "for each value: count the smaller and the equal ones (including itself)\nits rank, up to a constant that cancels: "
-        "smaller ones + half the equal ones\nthen Pearson's correlation of the two lists of ranks",
+        "for each value: count the smaller values and the equal values (including itself)\nits rank, up to a constant that cancels: "
+        "number of smaller values + half the number of equal values\nthen Pearson's correlation of the two lists of ranks",
         "A near miss: `x.argsort().argsort()` is correct if all values are different. The grades of the pairs contain ties.",
     ),
 )
@@ -725,7 +725,7 @@ def recall_at_k(scores, relevant, k):
         ),
         Mistake(
             "divisor limited to k",
-            "When more than k texts are relevant, you divide by k, so that a search can reach 1. By our definition it cannot, because the relevant texts beyond the first k count as missed.",
+            "When more than k texts are relevant, you divide by k, so that the recall can still reach 1. By our definition, it cannot, because the relevant texts beyond the first k count as missed.",
             SHARES, "(found[asked] / total[asked].clamp(max=k)).mean()",
         ),
         Mistake(
@@ -977,7 +977,7 @@ def pool_windows(hidden, keep):
         ),
         Mistake(
             "softmax of the counts",
-            "Your weights sum to 1, but the longest windows get nearly all the weight. A share is a count divided by the sum of the counts.",
+            "Your weights sum to 1, but the longest windows get nearly all the weight. Divide each count by the sum of the counts instead.",
             "weights = counts / counts.sum()", "weights = counts.softmax(dim=0)",
         ),
         Mistake(
@@ -1128,7 +1128,7 @@ def answer_prompt(question, passages, most):
         ),
         Mistake(
             "number of the passage counted as a word",
-            "You count \"[1]\" as a word, which is one word too many per passage. The limit excludes the numbers.",
+            "You count \"[1]\" as a word, which is one word too many per passage. The numbers do not count towards the limit.",
             COUNT, "words += len(passage.split()) + 1",
         ),
         Mistake(
@@ -1376,7 +1376,7 @@ def supported(answer, passage):
             SUPPORT, "float(claimed <= set(content_words(passage)))",
         ),
         Mistake(
-            "1 for a single supported word",
+            "1 as soon as one word is supported",
             "You return 1 as soon as one word occurs in the passage. Return the share of the words that occur in it.",
             SUPPORT, "float(bool(claimed & set(content_words(passage))))",
         ),
@@ -1386,8 +1386,8 @@ def supported(answer, passage):
             SUPPORT, "len(claimed - set(content_words(passage))) / len(claimed)",
         ),
         Mistake(
-            "number instead of share",
-            "You return the number of supported words. Return their share.",
+            "number instead of fraction",
+            "You return the number of supported words. Divide it by the number of distinct content words in the answer.",
             SUPPORT, "len(claimed & set(content_words(passage)))",
         ),
     ),
@@ -1423,7 +1423,7 @@ def supported(answer, passage):
         "Input: two texts. `content_words` returns a list of words for each, which may contain a word twice. Output: a number "
         "from 0 to 1.",
         "the distinct content words of the answer\nif there are none: 1\nthe number of them that occur among the content words of the passage, divided by the number of content words in the answer",
-        "A near miss: `word in passage` looks for a sequence of letters, `word in content_words(passage)` for a whole word.",
+        "A near miss: `word in passage` looks for a sequence of letters, whereas `word in content_words(passage)` looks for a whole word.",
     ),
 )
 
@@ -1481,7 +1481,7 @@ def last_token(hidden, keep):
         ),
         Mistake(
             "position after the last token",
-            "If padding follows, you look one position too late. (Counting starts at 1, positions start at 0.)",
+            "If padding follows, you look one position too late. (If you number the positions from 1, subtract 1 to get an index.)",
             LAST, "((keep * torch.arange(1, T + 1)).argmax(dim=1) + 1).clamp(max=T - 1)",
         ),
         Mistake(

@@ -44,7 +44,7 @@ from coursekit import check, hint, predict, predictions, reveal
 # ask a model in words. Instead, the model provides a vector for the target in each sentence, the **contextual embedding**, and we assign the sense of the most
 # similar *labelled* occurrence of the same word (1-NN).
 #
-# This method needs a rule for **ties**. A static embedding is the same in every sentence, so all labelled sentences with the word are equally near. If we took the first, the result would depend on the order of a file. We therefore let them all vote.
+# This method needs a rule for **ties**. A static embedding is the same in every sentence, so all labelled sentences with the word are equally near. If we took the first of them, the result would depend on the order of the file. We therefore let them all vote.
 
 # %%
 # cosines this close count as equal, because a vector computed twice may differ slightly
@@ -153,7 +153,7 @@ pictures.answers(right, np.flatnonzero(asked.cue == "right")[:40],
 # %% [markdown]
 # Each row represents a model, and each column a sentence. The accuracy of a model is the mean of its row, but this mean hides the pattern. In these sentences the cue comes too late for GPT, and
 # GloVe's single vector uses no cue at all. Both models are therefore at chance level, but they fail on different sentences. *Keep the answers, not only the mean*, because all later results
-# are computed from these rows.
+# are computed from such rows.
 
 # %% [markdown]
 # ## 2 · How certain is a number?
@@ -254,7 +254,7 @@ pictures.board(intervals)
 
 # %% [markdown]
 # **Order.** Here, the word order alone determines which cue counts. A bag of words is correct in half of the cases at best, as proved in notebook 02, whereas ELMo and BERT, which were trained on this language,
-# are correct in nearly all cases. GPT reaches the upper bound for the preceding words, which determine the sense in most cases. The models trained on English are hardly above one half, which may be due to
+# are correct in nearly all cases. GPT reaches the upper bound for the preceding words, which determine the sense in most cases. The models trained on English are barely above one half, which may be due to
 # their vectors or to 1-NN.
 
 # %% tags=["demo"]
@@ -312,15 +312,15 @@ def clear_differences(
 check("comparison.clear_differences", lambda case: clear_differences(**case))
 
 # %% [markdown]
-# Now we turn to **real sentences**. The data set `data/senses` contains sentences for 44 words, written to be hard for a bag of words. For 30 of the words, all senses are nouns. For the other 14, the
+# Now we turn to **real sentences**. The data set `data/senses` contains sentences for 44 words. The sentences were written to be hard for a bag of words. For 30 of the words, all senses are nouns. For the other 14, the
 # senses differ in part of speech, so grammar separates them. We compare the models on the nouns; the table below shows both groups.
 #
 # As in 08, the cue is far from the target in *far* sentences and comes only after the target in *right* sentences; *decoy* sentences contain words that suggest another sense. All other sentences are *plain*.
 
 # %% [markdown]
 # Two baselines are new. **Near words** is the sum of the other words' vectors, each divided by its distance from the target. The **window of two** is a logistic regression that reads only the two words on each side of the target, with a separate model for each target word. Our ELMo can take part although it has never
-# seen English, because it reads words letter by letter. Our BERT and GPT cannot take part, because their vocabulary is that of our language. The recorded answers of the pre-trained models use the
-# layer that is best on the training sentences. (Most weights of SmolLM2 are stored with 4 bits.)
+# seen English, because it reads words letter by letter. Our BERT and GPT cannot take part, because their vocabulary contains only the words of our language. The recorded answers of the pre-trained models use the
+# layer that is best on the training sentences. (Most weights of SmolLM2 are stored in 4 bits.)
 
 # %% tags=["demo"]
 print("This takes a few seconds.")
@@ -365,8 +365,8 @@ pictures.differences(list(real), stacked.mean(dim=-1), differences, clear, len(s
 tables.by_kind(both_halves, parts[1], nouns, with_interval)
 
 # %% [markdown]
-# On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods, and each of these leads is clear if taken alone.
-# The leads are due to *plain* and *far* sentences, but there are too few sentences of each kind to be certain. On *decoy* sentences, where misleading words affect
+# On the nouns, the methods *near words* and *window of two* are ahead of the bag of words. MiniLM is about five points ahead of these two methods, and each of its two leads is clear if taken alone.
+# They are due to *plain* and *far* sentences, but there are too few sentences of each kind to be certain. On *decoy* sentences, where misleading words affect
 # MiniLM's vector (08), MiniLM is not ahead. ELMo, which has never seen English, has about the same accuracy as the bag of words.
 
 # %% [markdown]
@@ -384,7 +384,7 @@ tables.trained_probes(by_judge)
 
 # %% [markdown]
 # With a probe, MiniLM reaches an accuracy of 0.76 (95 % interval 0.73 to 0.80), ten points more than the window of two. MiniLM's vector clearly contains more information about a noun's
-# sense than the window does. The accuracy of near words with a probe lies in between. MiniLM's lead is greatest on plain sentences; on decoy sentences, MiniLM is still not ahead.
+# sense than the window does. The accuracy of near words with a probe lies between the two. MiniLM's lead is greatest on plain sentences; on decoy sentences, MiniLM is still not ahead.
 
 # %% tags=["demo"]
 def means_by_word(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> np.ndarray:
@@ -417,17 +417,17 @@ widths["GPT, exact up to the target"] = widths_of(right["GPT"], right["exact, up
 tables.widths(widths)
 
 # %% [markdown]
-# What do we gain by pairing? For near words and MiniLM we gain little, because they fail on different sentences. GPT and the exact prediction from the same words fail on the same
+# What do we gain by pairing? For near words and MiniLM we gain little, because the two fail on different sentences. GPT and the exact prediction from the same words fail on the same
 # sentences, so the interval for their difference becomes about a fifth narrower.
 #
-# The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun answers nearly all correctly.
-# Resampling whole *words* (a **cluster bootstrap**) shows how the difference would vary with other words. Over all words, the cluster interval is wider. Among the nouns it is not, so
-# their sentences behave as if they were independent. You cannot know this in advance, so report what you resampled.
+# The bootstrap assumes that items are independent. Twenty sentences with *saw* are not: a model that distinguishes the verb from the noun classifies nearly all correctly.
+# Resampling whole *words* (a **cluster bootstrap**) shows how the difference would vary with other words. Over all words, the cluster interval is wider. Among the nouns it is not wider: their
+# sentences behave like independent items. You cannot know this in advance, so report what you resampled.
 
 # %% [markdown]
 # ### Twenty-one comparisons at once
 #
-# Seven methods form 21 pairs, and a 95 % interval is designed to miss the true value in one case in twenty. How often, then, is at least one difference called "clear" when there are in fact no differences? To find out, we simulate worlds without differences: for each sentence, the seven answers are randomly reassigned to the methods.
+# Seven methods form 21 pairs, and a 95 % interval is designed to miss the true value in one case in twenty. How often, then, is at least one difference called "clear" when there are in fact no differences? To find out, we simulate data sets without true differences: for each sentence, the seven answers are randomly reassigned to the methods.
 
 # %% [markdown]
 # Here, the **p-value** of a difference is twice the fraction of draws on the other side of 0. **Holm's** method (1979) sets a stricter criterion for the 21 comparisons as a whole: the
@@ -460,9 +460,9 @@ stays = holm(p)
 pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, falsely)
 
 # %% [markdown]
-# With 21 comparisons, at least one difference is called clear in four out of ten worlds that contain no differences. Holm's method keeps this rate near one in twenty. In our data, two
+# With 21 comparisons, at least one difference is called clear in four out of ten simulations without true differences. Holm's method keeps this rate near one in twenty. In our data, two
 # differences do not survive the correction: MiniLM's lead over near words and its lead over the window of two. If you had chosen one of these comparisons *before* seeing the results, you could call
-# the difference clear; if you select it from the 21 afterwards, you cannot. With a probe, MiniLM's lead over the window is nearly twice as large.
+# the difference clear; if you select it from the 21 afterwards, you cannot. With a probe, MiniLM's lead over the window is nearly twice as large as with 1-NN.
 
 # %% [markdown]
 # How many sentences does it take to detect a difference? We draw n of our sentences at random and let your function decide whether the difference is clear.
@@ -490,8 +490,8 @@ power = {
     for (one, two), of_pair in zip(pairs, sets)
 }
 called = [100 * abs(gap) for gap, clear in sets[1][sizes.index(100)] if clear]
-print(f"{pairs[1][1]} against {pairs[1][0]}: the difference is clear in {len(called)} of 60 test sets of 100 sentences,",
-      f"where it is {np.mean(called):.0f} points on average; on all {stacked.shape[1]} sentences it is",
+print(f"{pairs[1][1]} against {pairs[1][0]}: the difference is clear in {len(called)} of 60 test sets of 100 sentences.",
+      f"In these sets it is {np.mean(called):.0f} points on average; on all {stacked.shape[1]} sentences it is",
       f"{100 * differences[place[encoder], place[near]]:.0f} points.")
 pictures.power(sizes, power)
 
@@ -505,7 +505,7 @@ pictures.power(sizes, power)
 # ## 5 · Further: find the bug
 #
 # A large test set is often distributed over several machines. PyTorch's `DistributedSampler` assigns item 0 to machine 0, item 1 to machine 1, and so on in rounds. Every
-# machine must receive the same number of items; otherwise some machines would wait for the others forever. The last round is therefore filled up with items from the beginning. In 2019, users
+# machine must receive the same number of items; otherwise some machines would wait for the others forever. The last round is therefore filled up with items from the beginning of the test set. In 2019, users
 # noticed that their validation accuracy depended on the *number of machines* (PyTorch issues 22584 and 25162; torchvision's own scripts had the bug until 2021, issue
 # 4559). The following function collects the answers as that code did:
 
@@ -644,7 +644,7 @@ display(carried())
 
 # %% [markdown]
 # The untrained plain recurrence and the untrained LSTM (forget gates half open) have lost the first word, whereas ELMo's trained LSTMs have kept it. With attention, the ratio is of the
-# order of 1/T, whether or not the model is trained. For the computing time, the ranking is reversed. Attention compares all pairs of words, so its time grows much faster than that of a recurrence.
+# order of 1/T, whether or not the model is trained. For computing time, the ranking is reversed. Attention compares all pairs of words, so its time grows much faster than that of a recurrence.
 
 # %% [markdown]
 # ## 7 · Further: explain a sentence
@@ -667,7 +667,7 @@ def explain(
     log_prior[k] is the log-probability of template k (not normalised); log_words[k, t] is that
     of word t in template k, −∞ if the template cannot contain this word. senses[k] is the
     sense of the target in template k, or −1 for templates without a sense, which are ignored.
-    A sense may have no template. If no template is left, the row contains zeros. The
+    A sense may have no template. If no template can contain the words, the row is zero. The
     probabilities of long sentences are too small for float32; their logarithms are not.
     """
     ### BEGIN SOLUTION
@@ -892,7 +892,7 @@ print(f"as one batch: {len(found.exposed)} of {found.faults} faults exposed,",
 pictures.exposure(tried(yours), "your inputs")
 
 # %% [markdown]
-# Each row of the batch serves its own purpose, and none exposes every fault. (Here the rows are tried one by one. A fault that applies the *first row's* mask to all rows is
+# Each row of the batch serves its own purpose, and no single row exposes every fault. (Here the rows are tried one by one. A fault that applies the *first row's* mask to all rows is
 # invisible in a batch of one, because only a comparison of rows exposes it.) The practice faults are in `coursekit/planted/attention.py`.
 
 # %% [markdown]
@@ -1016,7 +1016,7 @@ pictures.four_readers({
    {called: answered.chance.mean() for called, answered in LANGUAGES.items()})
 
 # %% [markdown]
-# The left panel shows those questions of the generated language that have one cue and do not depend on word order. Nearly all answers are correct, except where the cue comes too late. Next we
+# The left panel shows those questions of the generated language that have one cue and do not depend on word order. Nearly all answers are correct, except those of GPT where the cue comes after the target. Next we
 # compare pairs of methods on the same sentences, resampling whole words. We make fifteen comparisons in each group of English words, so Holm's method is applied to thirty comparisons.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1119,9 +1119,9 @@ pictures.calibration(curves)
 #
 # - Keep the answers item by item; everything else is computed from them.
 # - State whether you resampled sentences, words or seeds. Compare models in pairs, on the same draws.
-# - The more comparisons you make, the more differences appear by chance, so correct for this.
+# - The more comparisons you make, the more differences appear by chance: correct for their number.
 # - Compare like with like: with a trained probe, MiniLM clearly beats the window of two.
-# - A model that has read the cue knows the sense; one that has not stays at the exact bound.
+# - A model that has read the cue knows the sense; other models cannot exceed the exact bound.
 # - The architecture determines which word can influence which output; trained models confirm this exactly.
 # - Ask which words a vector depends on, and what the model was trained to predict.
 # - Judge tests by the faults they expose and the correct code they accept.

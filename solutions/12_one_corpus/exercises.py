@@ -238,7 +238,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         "Which labelled sentences may vote for a held-out word at all? What if a word has the same vector in every sentence?",
         "The cosines and the mask of the voters have shape (asked, known), the highest cosine of each row (asked, 1), the votes (asked, senses) "
         "and the output (asked,).",
-        "cosines of every held-out vector with every labelled one\nmask those of other words\nnear = within TIE of the largest "
+        "cosines of every held-out vector with every labelled one\nmask the cosines with other words\nnear = within TIE of the largest "
         "in the row\ncount the senses among the near ones\nthe sense with the most votes",
         "A near miss: argmax over the similarities works for contextual vectors but is arbitrary for static ones, whose "
         "neighbours are all equally near.",
@@ -439,7 +439,7 @@ clear_differences = Exercise(
             CLEAR, "(low <= 0) & (high >= 0)",
         ),
         Mistake(
-            "any non-zero difference clear",
+            "every non-zero difference called clear",
             "You call every non-zero difference clear. A difference is clear only if its interval over the draws does not contain 0.",
             CLEAR, "gaps.mean(dim=-1) != 0",
         ),
@@ -553,7 +553,7 @@ mended_answers = Exercise(
         ),
         Mistake(
             "last round dropped",
-            "Some items are missing at the end, but not every item dealt in the last round is a repetition.",
+            "Some items are missing at the end. Only some of the items assigned in the last round are repetitions: keep the others.",
             IN_ORDER, "gathered[:, :-1].T.flatten()",
             also=("""
 def mended_answers(gathered, items):
@@ -561,8 +561,8 @@ def mended_answers(gathered, items):
 """,),
         ),
         Mistake(
-            "items assumed to be dealt in blocks",
-            "You concatenate the machines' answers. But the items were dealt in turn: item 0 to the first machine, item 1 to the second, and so on.",
+            "items assumed to be assigned in blocks",
+            "You concatenate the machines' answers. But the items were assigned in turn: item 0 to the first machine, item 1 to the second, and so on.",
             code="""
 def mended_answers(gathered, items):
     machines = len(gathered)
@@ -862,7 +862,7 @@ def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
         ),
         Mistake(
             "mask applied after the softmax",
-            "Your rows sum to less than 1, because the other words received their share before you masked them.",
+            "Your rows sum to less than 1, because other words received weight in the softmax before you masked them.",
             WEIGHTS, "(cosines / temperature).softmax(dim=-1) * same_word",
         ),
         Mistake(
@@ -1085,10 +1085,10 @@ def explain(log_prior, log_words, senses, S):
     },
     hints=(
         "How probable is each template before a word is read? How does one word change that probability? Which templates can be combined?",
-        "After n words there are K log-probabilities, each of a template together with the words. The sums over the templates of each sense have shape (T + 1, S).",
-        "running = log prior, then plus the words, one after another\nfor each sense: the log of the sum of its templates' "
-        "probabilities\nsubtract the log of the sum over senses\nexponentials; zeros where nothing is possible",
-        "A near miss: a softmax over all templates includes those without a sense (−1), so that the senses sum to less than 1.",
+        "After n words there are K log-probabilities, each the joint log-probability of a template and the words. The sums over the templates of each sense have shape (T + 1, S).",
+        "running = log prior, plus the log-probability of one word after another\nfor each sense: the log of the sum of its "
+        "templates' probabilities\nsubtract the log of the sum over senses\ntake exp; zeros where no template is possible",
+        "A near miss: a softmax over all templates includes those without a sense (−1), so the probabilities of the senses sum to less than 1.",
     ),
 )
 

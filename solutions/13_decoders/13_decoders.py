@@ -10,7 +10,7 @@
 # # 13 · Today's decoders
 #
 # The GPT from notebook 07 has the layers of GPT-2 (2019). Most decoders published since 2023 differ from it in four parts: the positions, the norm, the keys
-# and values of attention, and the feed-forward layer. Moreover, their tokens consist of bytes, as in GPT-2; ours were words. You will
+# and values of attention, and the feed-forward layer. Moreover, their tokens consist of bytes, as in GPT-2, whereas those in 07 were words. You will
 # write all five parts, combine them into a decoder, load SmolLM2's 135 million parameters, and predict the cost of other decoders.
 #
 # **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: nine exercises and one written question. Four *Further* sections (learning
@@ -142,7 +142,7 @@ print(
 pictures.merges(smollm2.stages(" unforgettably", bpe_encode))
 
 # %% [markdown]
-# **Predict:** a text needs fewer tokens if it resembles the text from which the merges were learned. For the English sentence below, how many bytes does a
+# **Predict:** a text needs fewer tokens if it resembles the text from which the merges were learned. In the English sentence below, how many bytes does a
 # token of SmolLM2 contain on average?
 
 # %% tags=["demo"]
@@ -234,7 +234,7 @@ print(
 pictures.distances(distance_scores)
 
 # %% [markdown]
-# Each diagonal has a single colour, because there are 23 distances, from −11 to 11, and 23 scores. None of this was learned, and no table limits the length.
+# Each diagonal has a single colour, because a score depends only on the distance: 23 distances, from −11 to 11, give 23 scores. The rotation has no learned parameters, and no table limits the length.
 # However, a model does not necessarily *work* on texts longer than those in its training data, because the planes with low frequencies then reach angles that
 # did not occur in training.
 #
@@ -253,7 +253,7 @@ pictures.distances(distance_scores)
 pictures.groups(heads=6, kv_heads=2)
 
 # %% [markdown]
-# We write this attention in three steps. The first function receives rotated queries, and all keys and values. It computes the causal attention of
+# We write this attention in three steps. The first function receives the rotated queries and all keys and values. It computes the causal attention of
 # notebook 07, except that the query heads of a group use the same head of keys and values.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-grouped_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -286,13 +286,13 @@ class Cache:
     """Keys and values of the tokens that a layer has processed.  (difficulty ●●○, 5 minutes)
 
     reset     discards everything that is stored. reset(cached=True) starts a text, whose keys
-              and values are stored from now on; after reset(), as in a new Cache, nothing is
+              and values are stored from then on; after reset(), as in a new Cache, nothing is
               stored.
     tokens    returns the number of tokens whose keys and values are stored.
     extend    receives the keys and values of new tokens, (B, K, T, d), and returns two
               tensors: the keys and the values of all tokens since the text started, in the
-              order of the text. If no text was started, these are the new ones. Autograd must
-              be able to differentiate the result.
+              order of the text. If no text has been started, these are only the new keys and
+              values. Autograd must be able to differentiate the result.
     """
 
     def __init__(self):
@@ -420,7 +420,7 @@ print(f"largest difference from the softmax over all keys at once: {online_error
 # ## 4 · A simpler norm and a gate
 #
 # Layer norm (03) subtracts the mean, divides by the standard deviation, and then scales and shifts the result. **RMSNorm** omits the mean and the shift and
-# divides by the root mean square. In the experiments of its authors, the results were no worse (Zhang and Sennrich 2019).
+# divides by the root mean square. In its authors' experiments, the results were no worse than with layer norm (Zhang and Sennrich 2019).
 #
 # $$\mathrm{RMSNorm}(x)_i = w_i \, \frac{x_i}{\sqrt{\frac{1}{D}\sum_j x_j^2 + \varepsilon}}$$
 
@@ -431,7 +431,7 @@ print(f"largest difference from the softmax over all keys at once: {online_error
 # $$\mathrm{SwiGLU}(x) = W_\text{down}\big(\mathrm{SiLU}(W_\text{gate}\,x) \odot W_\text{up}\,x\big)$$
 #
 # SwiGLU has three matrices instead of two. With an inner width of 8/3 D instead of 4 D, the number of parameters therefore stays the same. LLaMA (Touvron et
-# al. 2023) and SmolLM2 use this width; most other models in section 7 have a larger one.
+# al. 2023) and SmolLM2 use this width; most other models in section 7 use a larger width.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-norm_and_gate", "locked": false, "schema_version": 3, "solution": true, "task": false} course={"formerly": "decoders-swiglu"}
 def rms_norm(
@@ -697,7 +697,7 @@ print(f"without cache: {slow:.1f} tokens per second\nwith cache: {fast:.1f} toke
 # *Marking: 1 point for stating that the rows of the embedding table belong to tokens of the old tokenizer; 1 point for stating that the weights were learned together with the parts, with an example of a change that preserves the function (copied keys and values, a norm's weight multiplied into the next matrix, …) or of one that requires training.*
 
 # %% [markdown]
-# **The same in three lines.** A library loads the model and its tokenizer by name, the chat template puts a question into the format on which the model was
+# **The same with a library.** Transformers loads the model and its tokenizer by name, the chat template puts a question into the format on which the model was
 # tuned, and `generate` produces the answer. Here, `load` has already carried out the first step, using the course's package instead of the hub.
 
 # %% tags=["demo"]
@@ -812,14 +812,14 @@ decoder_tables.print_costs(cost_rows, counted_flops)
 
 # %% [markdown]
 # The predicted numbers of parameters are exact for all five models, which have the same architecture and differ only in their settings. After a short text, a token costs about
-# two FLOPs per parameter that is used in a product, because nearly all the work is done by the matrices. Attention adds a term that grows with the text. For
+# two FLOPs per parameter that is used in a matrix product, because nearly all the work is done by the matrices. Attention adds a term that grows with the text. For
 # SmolLM2, which is narrow and has many layers, this term is the larger part after 8,192 tokens; for the models with 7 or 8 billion parameters, it is still the
 # smaller part.
 
 # %% [markdown]
 # ## 7 · Decoders since 2018
 #
-# A configuration consists of a few settings, which determine the number of parameters. The next cell builds each model on PyTorch's **meta device**, where
+# A configuration consists of a few settings, which determine the number of parameters. The next cell builds each model of the table on PyTorch's **meta device**, where
 # tensors have shapes but no values, and counts its parameters. The context length and the number of training tokens are those stated by the model's authors;
 # the year refers to the publication of the weights.
 
@@ -835,8 +835,8 @@ display(decoders_table)
 # from LLaMA's 2,048 tokens to 202,752, and the training text from 1 to 36 trillion tokens.
 #
 # However, we selected the models in the table ourselves. A **census** avoids this: it contains all text decoders that have a class of their own in one version
-# of the transformers library. We built their default configurations on the meta device, without weights, and recognised the ideas that they use by the names of
-# their parts (`python -m experiments decoders_census`). The year is that of the copyright notice in the code. Change the condition, and query the census:
+# of the transformers library. We built each default configuration as a model on the meta device, without weights, and identified its features by the names of
+# its modules (`python -m experiments decoders_census`). The year is that of the copyright notice in the code. Change the condition, and query the census:
 
 # %% tags=["demo"]
 census = read_table("results/decoders_census.csv").dropna(subset=["parameters"])
@@ -849,10 +849,10 @@ shares = published_decoders.shares_of_ideas(census)
 display(shares.map("{:.0%}".format))
 
 # %% [markdown]
-# Of the decoders up to 2022, fewer than a third had rotary positions, and RMSNorm was rare. Since 2025, nearly all have both, and about half have experts. **QK-norm**
+# Of the decoders up to 2022, fewer than a third had rotary positions, and RMSNorm was rare. Since 2025, nearly all decoders have both, and about half have experts. **QK-norm**
 # normalises queries and keys, which keeps the scores from growing without limit (Henry et al. 2020). With a **sliding window**, a token attends, in some layers,
 # only to the last few thousand tokens. **MLA** compresses the keys and values into one short vector per token (DeepSeek-AI 2024). The memory of linear layers,
-# such as linear attention or state-space models (Gu and Dao 2023), does not grow with the text. Recognising ideas by these names is only approximate.
+# such as linear attention or state-space models (Gu and Dao 2023), does not grow with the text. Recognising such features by the names of modules is not fully reliable.
 
 # %% [markdown]
 # Your function `costs` describes one kind of decoder.
@@ -870,7 +870,7 @@ decoder_tables.print_ratios(ratio, has_experts, of=len(census))
 # %% [markdown]
 # For a decoder with experts, the function predicts far too few parameters, because it counts one feed-forward network per layer. The other decoders mostly
 # differ from yours in smaller ways: in biases, in the width of a head or in a feed-forward layer without a gate. Before you apply a formula to a configuration,
-# ask which of these ideas it uses.
+# ask which of these features the model has.
 
 # %% [markdown]
 # For the cache per token in the table, we assume that each number takes 16 bits and that every layer stores all tokens. However, a layer with a sliding window needs
@@ -891,7 +891,7 @@ decoder_tables.print_ratios(ratio, has_experts, of=len(census))
 # %% [markdown]
 # ## 8 · Further: learn the merges
 #
-# In section 1, we used merges that others had learned. The training itself takes ten lines: count the pairs, merge the most frequent pair, and repeat.
+# In section 1, we used merges that others had learned. The training itself takes about a dozen lines: count the pairs, merge the most frequent pair, and repeat.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-bpe_train", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bpe_train(words: dict[str, int], merges: int) -> list[tuple[int, int]]:
@@ -1026,7 +1026,7 @@ check("decoders.route", lambda case: route(case["scores"], case["k"]), gradients
 
 # %% [markdown]
 # We test this loss on a toy problem. Each point, in eight dimensions, belongs to one of eight groups, and each group has its own linear map from a point to its target.
-# There are eight linear experts, and each point uses two. The weight of the load-balancing loss is 0, 0.1 or 0.3, with five seeds for each weight:
+# There are eight linear experts, and each point uses two of them. The weight of the load-balancing loss is 0, 0.1 or 0.3, with five seeds for each weight:
 
 # %% tags=["demo"]
 from coursekit.experts import train_experts
@@ -1165,7 +1165,7 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 # ## Extension: what four bits cost
 #
 # The matrices that you loaded were stored with four bits per weight. Storing weights with few bits is called **quantisation**. One method divides the weights
-# into blocks. For each block, it stores one exact **scale**, and each weight becomes an integer from −7 to 7. This exercise earns extra credit.
+# into blocks. For each block, it stores one **scale** in higher precision, and each weight becomes an integer from −7 to 7. This exercise earns extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-quantise", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def quantise(
@@ -1238,7 +1238,7 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 #
 # - With byte tokens, no text contains an unknown token. Merges are applied in the order in which they were learned.
 # - RMSNorm is a layer norm without the mean and the shift.
-# - Rotary positions rotate queries and keys, so that positions affect scores only through distances.
+# - Rotary position embeddings rotate queries and keys, so that positions affect scores only through distances.
 # - If three query heads share one head of keys and values, the cache is a third as large.
 # - In SwiGLU, a gate determines how much of another projection passes through.
 # - A configuration determines parameters, cache and FLOPs. A short text costs about two FLOPs per weight and token; the cost of attention grows with the text.

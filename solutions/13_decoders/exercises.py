@@ -436,7 +436,7 @@ rotary = Exercise(
     rule=Rule(tolerance=2e-5, axes={"": "… T d"}),
     mistakes=(
         Mistake(
-            "neighbours paired instead of halves",
+            "adjacent coordinates paired instead of halves",
             "You rotate the coordinates 2i and 2i + 1 together. Plane i should consist of the coordinates i and i + d/2.",
             edits={
                 "first, second = x.chunk(2, dim=-1)": "first, second = x[..., ::2], x[..., 1::2]",
@@ -444,7 +444,7 @@ rotary = Exercise(
             },
         ),
         Mistake(
-            "neighbours paired, result in halves",
+            "adjacent coordinates paired, result in halves",
             "You take the coordinates 2i and 2i + 1 as a plane but write the results into the two halves. Plane i consists of "
             "the coordinates i and i + d/2.",
             "first, second = x.chunk(2, dim=-1)", "first, second = x[..., ::2], x[..., 1::2]",
@@ -492,8 +492,8 @@ rotary = Exercise(
             TURNED, "x + torch.cat([sin, cos], dim=-1)",
         ),
         Mistake(
-            "angles ordered for neighbours, halves rotated",
-            "You rotate halves, but your angles are in the order for neighbours (repeat_interleave). Coordinates i and i + d/2 have the same angle: concatenate the angles with themselves (torch.cat).",
+            "angles ordered for adjacent coordinates, halves rotated",
+            "You rotate halves, but your angles are in the order for adjacent coordinates (repeat_interleave). Coordinates i and i + d/2 have the same angle: concatenate the angles with themselves (torch.cat).",
             code="""
 def rotary(x, positions, base=10_000.0):
     d = x.shape[-1]
@@ -738,7 +738,7 @@ class Cache:
         ),
         Mistake(
             "only reset() empties the cache",
-            "reset() empties your cache, but reset(cached=True) does not: the second text still sees keys and values of the first. Both "
+            "reset() empties your cache, but reset(cached=True) does not: the second text still sees keys and values of the first. Both calls should "
             "discard everything.",
             "self.cached, self.past = cached, None", 'self.cached, self.past = cached, getattr(self, "past", None) if cached else None',
         ),
@@ -850,12 +850,12 @@ class Cache:
         ),
         Mistake(
             "wrong axis counted",
-            "`tokens` returns the number of heads. The tokens are axis 2 of (B, K, T, d).",
+            "`tokens` returns the number of heads. The tokens are along axis 2 of (B, K, T, d).",
             "self.past[0].shape[2]", "self.past[0].shape[1]",
         ),
         Mistake(
-            "one cache shared by all",
-            "While a second cache is in use, yours also contains its keys and values: they are stored in the class. Store them in `self`.",
+            "one cache shared by all objects",
+            "While a second cache is in use, your first one also contains the keys and values of the second: you store them in the class. Store them in `self`.",
             code="""
 class Cache:
     kept = []
@@ -1337,7 +1337,7 @@ norm_and_gate = Exercise(
         Mistake("sigmoid instead of SiLU", "Your gate uses σ(x), as in the first gated units (GLU). SiLU is x · σ(x).", "silu(self.gate(x))", "self.gate(x).sigmoid()"),
         Mistake("ReLU instead of SiLU", "About half of your gate's entries are exactly 0, because you use ReLU.", "silu(", "torch.relu("),
         Mistake("GELU instead of SiLU", "Your numbers are close, but your gate uses GELU. This variant is GEGLU, from the same paper.", "silu(", "torch.nn.functional.gelu("),
-        Mistake("gate not used", "You do not use `gate`. Without it, this is the feed-forward layer from notebook 03 with another activation function.", GATED, "silu(self.up(x))"),
+        Mistake("gate not used", "You do not use `gate`. Without it, this is the feed-forward layer from notebook 03 with a different activation function.", GATED, "silu(self.up(x))"),
         Mistake("activation applied to both projections", "You apply SiLU to both projections; `up` has no activation function.", GATED, "silu(self.gate(x)) * silu(self.up(x))"),
         Mistake("activation applied to the output", "You apply SiLU to the output of `down`. It belongs to the gate.", "self.down(silu(self.gate(x)) * self.up(x))", "silu(self.down(self.gate(x) * self.up(x)))"),
         Mistake(
@@ -1529,7 +1529,7 @@ decoder = Exercise(
         ),
         Mistake(
             "token vectors scaled by √D",
-            "You multiply the token vectors by √D, as the transformer of 2017 (and Gemma) does. The docstring does not ask for it.",
+            "You multiply the token vectors by √D, as the transformer of 2017 (and Gemma) does. The docstring does not ask for this factor.",
             "x = self.token(ids)", "x = self.token(ids) * self.token.embedding_dim**0.5",
         ),
         Mistake(
@@ -1815,11 +1815,11 @@ costs = Exercise(
             MATRICES, "dim * dim + 2 * dim * shared + 3 * dim * inner",
         ),
         Mistake(
-            "norms not counted", "Your cache and FLOPs are correct, but your parameters lack the norms: two vectors in each layer, and one after the last.",
+            "norms not counted", "Your cache and FLOPs are correct, but you do not count the parameters of the norms: two vectors in each layer, and one after the last.",
             "(matrices + 2 * dim) + dim +", "matrices +",
         ),
         Mistake(
-            "last norm not counted", "Your parameters are too few by the width of the model: a norm follows the last layer.",
+            "last norm not counted", "Your number of parameters is too small by the width of the model: a norm follows the last layer.",
             "(matrices + 2 * dim) + dim +", "(matrices + 2 * dim) +",
         ),
         Mistake(
@@ -1867,7 +1867,7 @@ costs = Exercise(
             "layers * 4 * dim * tokens", "layers * 4 * shared * tokens",
         ),
         Mistake(
-            "logits not counted", "Your parameters and cache are correct, but your FLOPs lack the logits: a product with a table of vocabulary · dim weights.",
+            "logits not counted", "Your parameters and cache are correct, but your FLOPs do not include the logits: a product with a table of vocabulary · dim weights.",
             "(layers * matrices + table)", "(layers * matrices)",
         ),
         Mistake(
@@ -1929,8 +1929,8 @@ mended_rows = Exercise(
     rule=Rule("equal", axes={"": "Hd D"}),
     mistakes=(
         Mistake(
-            "rows in the original order", "Your rows are in their original order. This suffices for two rows per head; with more rows, neighbours "
-                           "must be separated.",
+            "rows in the original order", "Your rows are in their original order. This suffices for two rows per head; with more rows, adjacent "
+                           "rows must be separated.",
             f"return {ROWS}", "return weight.clone()",
         ),
         Mistake(
@@ -1984,7 +1984,7 @@ def mended_rows(weight, heads):
     },
     hints=(
         "A head has the rows 0 1 2 3 4 5. Which order moves the old neighbours 0 and 1 to positions i and i + 3?",
-        "weight: (H · d, D). By heads: (H, d, D). Output: (H · d, D), the same rows in another order.",
+        "weight: (H · d, D). By heads: (H, d, D). Output: (H · d, D), the same rows in a different order.",
         "split the rows by heads\nfor each head: first its even rows, then its odd rows\nconcatenate the heads",
         "A near miss: weight[::2] over all rows mixes the heads. Split by heads first.",
     ),

@@ -51,9 +51,9 @@ pictures.way()
 
 # %% [markdown]
 # We put the same question to a base model and to an assistant from notebook 07: a GPT trained on novels, and SmolLM2-Instruct. An assistant is trained on
-# conversations in a **chat template**, which marks the turns. We also give SmolLM2 the question without its template, as a base model would receive it. (The weights
-# are the same: the course does not include the base model of SmolLM2-Instruct.) Each model generates up to 30 tokens by greedy decoding. Without its template,
-# SmolLM2 may not stop before the 30th token.
+# conversations in a **chat template**, which marks the turns. We also give SmolLM2 the question without its template, as a base model would receive it. (The
+# weights are the same: the course does not include the base model of SmolLM2-Instruct.) Each model generates up to 30 tokens by greedy decoding. Without its
+# template, SmolLM2 is not allowed to stop before the 30th token.
 
 # %% tags=["demo"]
 YOUR_QUESTION = "Why is the sky blue?"               # change it
@@ -387,9 +387,10 @@ reveal("assistant.in_format", in_format)
 tables.json_before_and_after(held_out, written_before, written_after, smol.model)
 
 # %% [markdown]
-# Twenty steps have changed the form of the answers. What else have they changed? We repeated the run with three seeds (`python -m experiments assistant_json`). As a
-# baseline, we asked the untuned model for the format in its prompt, by a description or by five solved questions. We also made ten requests that do not ask for JSON,
-# such as "Write one sentence about the sea.", and measured the loss on reviews (`data/sentiment`), which are plain text without a chat template.
+# Twenty steps have changed the form of the answers. What else have they changed? We repeated the run with three seeds (`python -m experiments
+# assistant_json`). As a baseline, we asked the untuned model for the format in the prompt, either by describing it or by giving five worked examples. We also
+# made ten requests that do not ask for JSON, such as "Write one sentence about the sea.", and measured the loss on reviews (`data/sentiment`), which are
+# plain text without a chat template.
 
 # %% tags=["demo"]
 json_runs = json_answers.recorded_json()
@@ -399,8 +400,9 @@ tables.json_recorded(json_runs)
 # With every seed, LoRA teaches the format. Five examples in the prompt work about as well, but they make every prompt 154 tokens longer. With a description alone, no
 # answer of this small model is in the format.
 #
-# Training has had side effects. For each seed, several of the ten requests are also answered in the format, although they did not ask for it, and the loss on plain text is
-# higher than before. LoRA teaches the form of an answer here, but no facts: the answers are not more often correct than those of the untuned model.
+# Training has had side effects. For each seed, at least eight of the ten requests are also answered in the format, although they did not ask for it, and the
+# loss on plain text is higher than before. Here, LoRA teaches the form of an answer but no facts: the answers are correct no more often than those of the
+# untuned model.
 
 # %% [markdown]
 # ## 4 · Accuracy against forgetting
@@ -458,7 +460,7 @@ check("assistant.best_policy", lambda case: best_policy(
 
 # %% [markdown]
 # Suppose that annotators like long words: each letter adds half a point to the reward. The assistant continues a prompt with two words. There are 1,795² =
-# 3,222,025 continuations, which are few enough to compute π* over *all* of them.
+# 3,222,025 continuations, few enough for us to compute π* over *all* of them.
 
 # %% tags=["demo"]
 from coursekit import preferences
@@ -470,9 +472,9 @@ pictures.best_by_beta(best_rows)
 
 # %% [markdown]
 # At β = 3, the best policy is nearly the reference. At β = 1, it favours longer words. At β = 0.1, it generates the longest words of the language after any
-# prompt: the reward is almost as high as possible, but nothing is left of English. This is not a failure of training, because there was no training. The reward
-# does not measure the quality that we want, and β determines how far the policy follows the reward. A small β therefore leads to **over-optimisation** (Gao et
-# al. 2023).
+# prompt. The reward is almost as high as possible, but the text no longer resembles English. This is not a failure of training, because there was no
+# training. The reward does not measure the quality that we want, and β determines how far the policy follows the reward. A small β therefore leads to
+# **over-optimisation** (Gao et al. 2023).
 
 # %% [markdown]
 # In **reinforcement learning from human feedback** (RLHF, Ouyang et al. 2022), a *reward model* is trained on comparisons of answers. The language model then
@@ -648,8 +650,8 @@ pictures.frontier(recorded_runs, best_curve)
 # is. At β = 0.1 and 0.3, DPO is still far from π* after 250 steps. The compared answers were sampled from the reference, which hardly ever generates
 # "championships championships", and answers that occur in no pair have no effect on the loss.
 #
-# At β = 3, the best policy is very close to the reference. Trained on 2,000 noisy comparisons, DPO moves further from the reference than π* does. It ends up
-# not measurably closer to π* than the reference is: the confidence interval of the difference includes 0. All runs use the same learning rate.
+# At β = 3, the best policy is very close to the reference. Trained on 2,000 noisy comparisons, DPO moves further from the reference than π* does. We cannot
+# detect that it ends closer to π* than the reference is: the confidence interval of the difference includes 0. All runs use the same learning rate.
 
 # %% [markdown]
 # ## 6 · A real assistant as a judge
@@ -752,9 +754,9 @@ tables.questions(by_question)
 pictures.questions_asked(by_question, int(reviews.is_test.sum()))
 
 # %% [markdown]
-# Question 1 gives the highest accuracy, and nothing in its wording explains why. Questions 3 and 4 order the reviews just as well, within the interval of the
-# difference (not drawn). Their accuracy, however, is much lower: with these questions, nine reviews in ten are judged *positive*, so the threshold 0 is wrong.
-# With question 5, the answer is *good* for every review, yet the order is better than with questions 2, 6 and 7.
+# Question 1 gives the highest accuracy, and nothing in its wording explains why. Questions 3 and 4 order the reviews about as well: the confidence interval
+# of the difference, which is not drawn, includes 0. Their accuracy, however, is much lower: with these questions, nine reviews in ten are judged *positive*,
+# so the threshold 0 is wrong. With question 5, the answer is *good* for every review, yet the order is better than with questions 2, 6 and 7.
 #
 # The accuracy with one prompt is a single draw. Report the mean over several prompts with its interval (the diamonds), for both accuracy and AUC.
 
@@ -803,9 +805,9 @@ pictures.leaked(leaks)
 # real tests, the bound is unknown, and a score of 99 % looks like success.
 
 # %% [markdown]
-# With one word changed, a verbatim search for the test questions finds no more of them in the training set than if nothing had leaked. After 16 epochs,
-# however, the score exceeds the best possible score on the same test for each of the three seeds. (The dashed line shows the mean of the three best possible
-# scores.) A verbatim search therefore misses such leaks (Yang et al. 2023).
+# With one word changed, a verbatim search for the test questions finds hardly more of them in the training set than if nothing had leaked. If all questions
+# leak in this way, however, the score after 16 epochs exceeds the best possible score on the same test for each of the three seeds. (The dashed line shows
+# the mean of the three best possible scores.) A verbatim search therefore misses such leaks (Yang et al. 2023).
 
 # %% [markdown]
 # **Question 1 · Checking a claim about an assistant.** A company reports: "After preference tuning, our assistant answers 92 % of a public test correctly; the base model answers 71 %." You may

@@ -10,7 +10,7 @@
 # # 15 · Taking a model apart
 #
 # A trained model is a long list of numbers. **Mechanistic interpretability** tries to find out which of these numbers do what. In this notebook, you use its
-# main methods: reading the residual stream, removing heads, exchanging vectors between two runs, sparse autoencoders and steering. Each method gives an answer
+# main methods: reading the residual stream, removing heads, activation patching, sparse autoencoders and steering. Each method gives an answer
 # for any model. On the generated language, whose probabilities are known, we can also check whether the answer is correct.
 #
 # **You need** notebooks 06, 07 and 08. **Time** about 90 minutes for the core: nine exercises and two written questions. Sections marked *Further* are optional.
@@ -21,7 +21,7 @@
 # **By the end, you will be able to**
 #
 # - read a model's prediction halfway through its layers, and state how far it is from the truth;
-# - remove a head and replace a vector, and interpret the effect;
+# - remove a head, patch a vector, and interpret the effects;
 # - estimate such effects from a gradient, and say when the estimate fails;
 # - find a circuit on one sample and test it on another;
 # - train a sparse autoencoder, score its latents against true features, and steer a model;
@@ -43,7 +43,7 @@ from coursekit import check, hint, predict, predictions, reveal
 # **residual stream** is the vector that every component of a layer reads and to which it adds its output. At the end, a norm and the embedding table turn it
 # into logits. The **logit lens** (nostalgebraist 2020) applies this norm and table after *every* layer, as if the model ended there.
 #
-# We give SmolLM2 six prompts that *cell* can continue: three about a prison and three about biology. The baseline is the rank of *cell* after six other prompts.
+# We give SmolLM2 six prompts after which *cell* is a likely next word: three about a prison and three about biology. The baseline is the rank of *cell* after six other prompts.
 
 # %% tags=["demo"]
 import numpy as np
@@ -77,8 +77,8 @@ pictures.lens_of_cell(cell_lens, CELL_FOLLOWS, NO_CELL, even_guess)
 # %% [markdown]
 # In the first two thirds of the layers, *cell* is far from the top; it rises in the last ten of thirty layers. After the other prompts, its median rank stays
 # in the hundreds. In the middle layers, the lens gives *cell* a lower probability than a uniform distribution would. The lens therefore does not show what the
-# model is "thinking", because it reads the stream in coordinates that the model does not use yet. We chose the twelve prompts ourselves, so they show only the
-# shape of the curve.
+# model is "thinking", because it reads the stream in coordinates that the model does not use until later. We chose the twelve prompts ourselves, so they show only the
+# general shape of the curves.
 
 # %% [markdown]
 # For English, nobody knows the correct distribution of the next word. For the generated language, we do. Let p be the exact distribution and q the model's.
@@ -105,7 +105,7 @@ def kl_divergence(
 check("circuits.kl_divergence", lambda case: kl_divergence(case["p"], case["logits"]))
 
 # %% [markdown]
-# The figure shows the stream of the small GPT (07), a pre-norm model with two layers. Your lens reads it at five points.
+# The figure shows the residual stream of the small GPT (07), a pre-norm model with two layers. Your lens reads the stream at five points.
 
 # %% tags=["demo"]
 pictures.stream()
@@ -132,7 +132,7 @@ def logit_lens(
 check("inside.logit_lens", lambda case: logit_lens(**case))
 
 # %% [markdown]
-# We compare the lens with the exact distribution in 200 held-out sentences. The baselines are an untrained GPT, the stream of another sentence at the same
+# We compare the lens with the exact distribution on 200 held-out sentences. The baselines are an untrained GPT, the stream of another sentence at the same
 # position, and two count models, one of single words (unigrams) and one of pairs (bigrams).
 #
 # **Predict:** what is the KL divergence after the first of two layers? For the untrained model it is about 6 nats, for the bigram counts about 1.4.
@@ -242,20 +242,20 @@ most_possible = by_sentence(exact_next.max(dim=-1).values).mean()
 print(f"exact probability of the most probable word: {most_possible:.2f}")
 
 # %% [markdown]
-# After the embedding, the lens is further from the exact distribution than an untrained model is. It predicts the word just read, because input and output
-# share one table. With every component, the lens comes closer to the exact distribution, and the final output is nearly exact. After layer 1, it beats the bigram counts: the stream
-# contains more than the last word. The stream of another sentence is further away than an untrained model throughout, because its predictions are confident but
+# After the embedding, the lens is further from the exact distribution than an untrained model is. The lens predicts the word just read, because input and output
+# share one table. With every component, the lens comes closer, and the final output is nearly exact. After layer 1, it beats the bigram counts: the stream
+# contains information about more than the last word. The stream of another sentence is further away than an untrained model at every point: its predictions are confident but
 # belong to that sentence.
 #
 # A linear map that is fitted for each point extracts more than the plain lens (Belrose et al. 2023), which shows only what is already encoded *in the
 # coordinates of the output*.
 
 # %% [markdown]
-# ## 2 · What a head is worth
+# ## 2 · What a head contributes
 #
-# Reading shows what the stream contains, not what the model uses. To find out what a component does, we remove it and measure the loss. Such an **ablation**
+# The lens shows what the stream contains, not what the model uses. To find out what a component does, we remove it and measure the loss. Such an **ablation**
 # has two variants. **Zero ablation** replaces a head's output with zeros, an input that later components may never have received. **Mean
-# ablation** replaces the output with its mean over many words: the part that all words have in common stays, and the part that is specific to this word is removed.
+# ablation** replaces the output with its mean over many words: this keeps what all words have in common and removes what is specific to this word.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-ablate_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ablate_head(
@@ -263,10 +263,10 @@ def ablate_head(
 ) -> Float[Tensor, "2 B H T d"]:
     """The outputs of a layer's heads with one head removed.  (difficulty ●●○, 8 minutes)
 
-    Row 0: the output of that head is zero. Row 1: at every token, it is the head's own mean,
-    one vector of d coordinates, over all real tokens of all sentences. `real` is 1 for tokens
-    and 0 for padding, which is excluded from the mean. Heads are numbered from 0. Leave the
-    other heads and `outputs` unchanged.
+    Row 0: the output of that head is zero. Row 1: it is the head's own mean, one vector of d
+    coordinates, over all real tokens of all sentences. Replace it at every position, padding
+    included. `real` is 1 for tokens and 0 for padding, which is excluded from the mean. Heads
+    are numbered from 0. Leave the other heads and `outputs` unchanged.
     """
     ### BEGIN SOLUTION
     mean = outputs[:, head][real == 1].mean(dim=0)         # d
@@ -283,7 +283,7 @@ check("inside.ablate_head", lambda case: ablate_head(
 # %% [markdown]
 # A **hook** is a function that a module calls when it runs; the value that our hook returns replaces the module's input. We attach the hook where the
 # concatenated outputs of the heads enter the last projection of attention. **Predict:** the outputs of all eight heads of GPT are replaced with zeros at once.
-# By what factor is the increase in loss larger than the sum of the eight single increases?
+# By what factor does the resulting increase in loss exceed the sum of the eight individual increases?
 
 # %% tags=["demo"]
 predict("inside.together", ...)
@@ -348,7 +348,7 @@ def shown(mean: float, low: float, high: float) -> str:
 pictures.worths(worths)
 display(pd.DataFrame({
     f"{name_of_model}, {way}": {
-        "sum of eight single heads": shown(*in_nats(each.sum(axis=0))), "all eight together": shown(*in_nats(together[name_of_model, way])),
+        "sum of the eight individual increases": shown(*in_nats(each.sum(axis=0))), "all eight together": shown(*in_nats(together[name_of_model, way])),
     } for (name_of_model, way), each in worths.items()
 }).T)
 ratio_together = together["GPT", "zeros"].mean() / worths["GPT", "zeros"].sum(axis=0).mean()
@@ -357,19 +357,19 @@ reveal("inside.together", ratio_together)
 # %% [markdown]
 # Each number is the mean increase in loss without one head, with its 95 % interval (over sentences) below. In a large translation model, most heads can be
 # removed one at a time with little loss (Michel et al. 2019). Zero and mean ablation differ by a few hundredths of a nat at most. However, the effects do *not*
-# add up: removing all eight heads costs several times the sum. The heads are partly redundant: if one is removed, the others can replace it (McGrath et al.
+# add up: removing all eight heads increases the loss by several times the sum of the individual increases. The heads are partly redundant: if one is removed, the others can replace it (McGrath et al.
 # 2023, in a large model). Therefore, a small effect does not mean that a head does little.
 
 # %% [markdown]
-# With another random initialisation, other heads may do this work. Part 9 of notebook 07 shows two heads with a known function in three runs, the **induction
+# With another random initialisation, other heads may be important. Notebook 07 (*Further: a model that must learn from its prompt*) shows two heads with a known function, the **induction
 # head** and the previous-token head.
 
 # %% [markdown]
-# ## 3 · Exchanging vectors
+# ## 3 · Activation patching
 #
 # Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this question by replacing vectors.
 # We take two sentences of the same length. We run the model on the first sentence, but replace *one* vector, at one position of one
-# layer, with the corresponding vector from the run on the second sentence. If the answer changes to that of the second sentence, this vector carried the
+# layer, with the corresponding vector from the run on the second sentence: we **patch** it. If the answer changes to that of the second sentence, this vector carried the
 # difference.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-patching", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -382,8 +382,8 @@ def patching(
     Each of the L layers is a function from (B, T, D) to (B, T, D); `target` and `source` are
     inputs to the first layer. Entry [l, t] contains the T vectors after the *last* layer when,
     in the input to layer l, the vector at position t is replaced with the source's vector at
-    the same layer and position, and all others are the target's. For [L, t], the exchange
-    takes place after the last layer. Each run has exactly one exchange.
+    the same layer and position, and all others are the target's. For [L, t], the vector is
+    replaced after the last layer. Patch exactly one vector in each run.
     """
     ### BEGIN SOLUTION
     T, found = len(target), []
@@ -414,13 +414,13 @@ check("inside.patching", lambda case: patching(
 ))
 
 # %% [markdown]
-# In the small BERT (06), word *order* may determine the sense: "the farmer painted the spring for the mechanics" is about the season, but with the people
-# exchanged, it is about the coil. The score is computed from the ambiguous word's vector after the last layer. It is the cosine of this vector with the mean
-# vector of the source's sense minus its cosine with the mean vector of the target's sense. The share restored is 0 for the target's run and 1 for the source's
+# In the small BERT (06), word *order* may determine the sense: "the farmer painted the spring for the mechanics" is about the season. If the people
+# change places, it is about the coil. The score is computed from the ambiguous word's vector after the last layer. It is the cosine of this vector with the mean
+# vector of the source's sense minus its cosine with the mean vector of the target's sense. The **share restored** by a patch is the change in score, scaled to be 0 for the target's run and 1 for the source's
 # run. The controls are all other positions, and a source of the *same* sense with another word as the cue.
 
 # %% [markdown]
-# **Predict:** we patch in, after layer 1, the vector of the noun for the person who acts. What share is restored?
+# **Predict:** after layer 1, we patch the vector of the noun for the person who acts. What share of the difference is restored?
 
 # %% tags=["demo"]
 predict("inside.restored", ...)
@@ -432,7 +432,7 @@ from torch import cosine_similarity as cosine
 from coursekit.language.partners import partners
 
 def restored(layers, target, source, place: int, senses_of: tuple[Tensor, Tensor], ends=None) -> tuple[np.ndarray, tuple]:
-    """The share of the difference that each exchange restores, (L+1, T), and the scores of both runs."""
+    """The share of the difference that each patch restores, (L+1, T), and the scores of both runs."""
     patched = patching(layers, target, source)[:, :, place]                              # L+1 T D
     score = cosine(patched, senses_of[1], dim=-1) - cosine(patched, senses_of[0], dim=-1)
     if ends is None:
@@ -483,26 +483,26 @@ pictures.patched({"small BERT: order decides": (order_maps.transpose(0, 2, 1), R
                  {"small BERT: order decides": same_order.transpose(0, 2, 1)})
 at_word = order_maps[:, 1, 5]
 low, high = bootstrap(at_word, draws=500)
-print(f"share restored by the ambiguous word's own vector after layer 1: {at_word.mean():.2f} (95 % over pairs {low:.2f} to {high:.2f})")
+print(f"share restored by the ambiguous word's own vector after layer 1: {at_word.mean():.2f} (95 % interval over pairs {low:.2f} to {high:.2f})")
 
 # %% [markdown]
-# In each panel, the first column shows the effect of exchanging an input vector, and the last column shows the effect of exchanging the answer itself.
-# After layer 1, the ambiguous word's vector does *not* contain the sense. The sense is in the vector of the person who acts, as if layer 1 had noted
-# "this one acts"; layer 2 passes this information on to the word. The recorded test agrees: on such sentences, this BERT is at chance level at layer 1 and
-# finds all senses at layer 2. (With another initialisation, a BERT finds three out of four at layer 1.)
+# In each panel, the first column shows the effect of patching an input vector, and the last column shows the effect of patching a vector after the last layer.
+# After layer 1, the ambiguous word's vector does *not* contain the sense. The information is in the vector of the person who acts, as if layer 1 had noted
+# "this person acts"; layer 2 passes it on to the ambiguous word. A recorded test agrees: on such sentences, the sense is identified at chance level from this BERT's vectors after layer 1 and
+# almost always correctly after layer 2. (A BERT with another initialisation identifies three out of four senses after layer 1.)
 
 # %% [markdown]
 # ## 4 · A gradient instead of many runs
 #
 # Patching needs one run for every layer and position. **Attribution patching** (Nanda 2023) estimates all effects from a single gradient. If the source's
-# vector replaces the target's, the score changes by approximately the gradient of the score times the difference of the two vectors. This estimate is exact
-# only if the score is linear in the exchanged vector.
+# vector replaces the target's, the score changes by approximately the gradient of the score times the difference of the two vectors. In general, this estimate is exact
+# only if the score is linear in the patched vector.
 
 # %% nbgrader={"grade": false, "grade_id": "circuits-attribution", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attribution(
     layers: list, target: Float[Tensor, "T D"], source: Float[Tensor, "T D"], score
 ) -> Float[Tensor, "L+1 T"]:
-    """Estimates of how each exchange changes the score.  (difficulty ●●○, 8 minutes)
+    """Estimates of how each patch changes the score.  (difficulty ●●○, 8 minutes)
 
     `layers`, `target` and `source` are those of `patching`; `score` is a function from the
     vectors after the last layer, (T, D), to a number. Entry [l, t] is a dot product: the
@@ -535,10 +535,10 @@ check("circuits.attribution", lambda case: attribution(
     partial(tiny_score, case["direction"])))
 
 # %% [markdown]
-# We compare the estimate with the exact effects from part 3. A third method, **integrated gradients** (Sundararajan et al. 2017), averages the
-# gradient over eight points on the line between the two vectors, which costs eight times as many gradients for each layer.
+# We compare the estimate with the exact effects from section 3. A third method, **integrated gradients** (Sundararajan et al. 2017), averages the
+# gradient over eight points on the line between the two vectors, which requires eight gradients for each layer instead of one.
 #
-# **Predict:** exchanging the *input* vector of the person who acts restores a share of about 0.9. What share does your estimate predict?
+# **Predict:** patching the *input* vector of the person who acts restores a share of about 0.9. What share does your estimate predict?
 
 # %% tags=["demo"]
 predict("circuits.estimated", ...)
@@ -549,7 +549,7 @@ from coursekit.features import integrated_gradients
 print("This takes about ten seconds.")
 
 def towards_source(senses_of: tuple[Tensor, Tensor], vectors: Float[Tensor, "T D"]) -> Float[Tensor, ""]:
-    """The score of part 3, from the vector of the ambiguous word at position 5."""
+    """The score of section 3, from the vector of the ambiguous word at position 5."""
     return cosine(vectors[5], senses_of[1], dim=0) - cosine(vectors[5], senses_of[0], dim=0)
 
 estimates = {"gradient × difference": [], "integrated gradients": []}
@@ -571,20 +571,20 @@ pictures.attributed(order_maps, estimates, ROLES)
 right_place = {layer: (estimates["gradient × difference"][:, layer].argmax(axis=1) == order_maps[:, layer].argmax(axis=1)).mean()
                for layer in range(2)}
 for layer, share in right_place.items():
-    print(f"exchanged after layer {layer}: the estimate is largest at the position with the largest exact effect in {share:.0%} of {len(acting)} pairs")
+    print(f"patched after layer {layer}: the estimate is largest at the position with the largest exact effect in {share:.0%} of {len(acting)} pairs")
 
 # %% [markdown]
 # After layer 1, the estimate finds the right position but only about two thirds of the effect. At the input, it predicts about a seventh of the true effect, and
 # in a third of the pairs it is largest at a wrong position. The input vectors of two different words are far apart, and the softmax and the norms
-# are not linear over such a long step. Integrated gradients nearly agree with the exact effects, because they follow the curve. Use a gradient to find
-# candidates, and exchanges to confirm them.
+# are not linear over such a long step. Integrated gradients nearly agree with the exact effects, because they use the gradient along the whole step. Use a gradient to find
+# candidates, and patches to confirm them.
 
 # %% [markdown]
-# ## 5 · A circuit that you test
+# ## 5 · Finding and testing a circuit
 #
-# Which heads carry "who acts on what"? A **circuit** is a set of components that together do a task. We look for it on sentences of the training split and test
-# it on held-out sentences. Otherwise, we would find heads whose effects are large by chance. Mean ablation removes the heads that you list; the sense is the one
-# whose mean vector is nearest. Sentences in which a *word* determines the sense (left, right) are the controls.
+# Which heads carry the information about who acts on what? A **circuit** is a set of components that together perform a task. We look for one on sentences of the training split and test
+# it on held-out sentences. Otherwise, we might select heads whose effects are large by chance. We remove the heads that you list by mean ablation. The predicted sense is the one
+# whose mean vector is nearest to the word's vector. Sentences in which a *word* determines the sense (left, right) are the controls.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 word_of_sense = np.array([name.split("#")[0] for name in language.senses])
@@ -623,7 +623,7 @@ for kind, lost in costs(searched, with_all, YOUR_HEADS).items():
     print(f"{kind:<7} accuracy falls by {100 * lost.mean():5.1f} points")
 
 # %% [markdown]
-# Try some heads before you go on. The next cell removes each head alone and selects those that cost at least five points on the order questions and less than
+# Try some heads before you continue. The next cell removes one head at a time and selects the heads whose removal costs at least five points on the order questions and less than
 # two on the others. It then tests the selected heads *together* on held-out sentences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -634,7 +634,7 @@ def mean_cost(lost: dict[str, np.ndarray], kinds: tuple[str, ...]) -> float:
     return 100 * np.concatenate([lost[kind] for kind in kinds]).mean()
 
 display(pd.DataFrame({f"layer {of + 1}, head {h}": {kind: f"{100 * each.mean():.1f}" for kind, each in lost.items()}
-                      for (of, h), lost in alone.items()}).T.rename_axis("points lost without this head (search)"))
+                      for (of, h), lost in alone.items()}).T.rename_axis("points of accuracy lost without this head (search)"))
 circuit = [which for which, lost in alone.items()
            if mean_cost(lost, ASKED[2:]) >= 5 and mean_cost(lost, ASKED[:2]) < 2]
 print("selected:", ", ".join(f"layer {of + 1}, head {h}" for of, h in circuit))
@@ -654,7 +654,7 @@ print("increase in the loss at masked words without the circuit: {:.3f} nats ({:
 
 @torch.no_grad()
 def restored_by_head(which: tuple[int, int], sentences, sources, number: int = 200) -> float:
-    """The share of the difference that is restored if one head's output comes from the run on the sentence with the people exchanged."""
+    """The share of the difference that is restored if one head's output is patched from the run on the sentence with the people exchanged."""
     runs, at = [], torch.tensor(sentences.position[:number])
     both_ids = [single(torch.tensor(each.ids[:number])) for each in (sentences, sources)]
     projection = small_bert.layers[which[0]].attention.output
@@ -678,25 +678,25 @@ def restored_by_head(which: tuple[int, int], sentences, sources, number: int = 2
 in_order = tested[np.isin(tested.cue, ASKED[2:])]
 exchanged_people = partners(language, in_order)
 by_exchange = {which: restored_by_head(which, in_order, exchanged_people) for which in HEADS}
-print("share restored by exchanging one head's output:", ", ".join(f"layer {of + 1}, head {h}: {share:.2f}" for (of, h), share in by_exchange.items()))
+print("share restored by patching one head's output:", ", ".join(f"layer {of + 1}, head {h}: {share:.2f}" for (of, h), share in by_exchange.items()))
 
 # %% [markdown]
-# Two heads of layer 1 are selected. Without them, accuracy falls from nearly 1 to little above one half, the chance level, where order determines the sense.
-# Where a word determines it, accuracy falls by 2 points (cue on the right) or does not change measurably (cue on the left). Removing two other heads, or
-# four, costs next to nothing; the other four heads alone still find nearly all senses. The circuit does have another task, however: without it, the loss at masked words rises by 0.19 nats (95 % interval 0.14 to 0.24).
+# Two heads of layer 1 are selected. Without them, accuracy on the order questions falls from nearly 1 to slightly above one half, the chance level.
+# On questions in which a word determines the sense, it falls by 2 points (cue on the right) or does not change measurably (cue on the left). Removing two other heads, or
+# four, costs next to nothing; with the remaining four heads, nearly all senses are still identified. However, the circuit also has another function: without it, the loss at masked words rises by 0.19 nats (95 % interval 0.14 to 0.24).
 
 # %% [markdown]
-# Exchanging the output of single heads between sentences with exchanged people gives another answer: only one head, in layer 2, matters, and the two heads of the
-# circuit do not. Both results are correct. Probably the circuit marks *the position* of the person who acts. This mark is the same in both sentences, so an exchange
-# changes nothing. The head of layer 2 moves the marked person to the word. It also collects single cue words: removing it costs accuracy everywhere. A patch
-# finds only what *differs* between two runs. (This is one BERT; with another initialisation, other heads may do the work.)
+# Patching the output of individual heads from the sentence with the people exchanged gives a different answer: only one head, in layer 2, matters, and the two heads of the
+# circuit do not. Both results are correct. Probably the circuit marks *the position* of the person who acts. This mark is the same in both sentences, so a patch
+# changes nothing. The head of layer 2 moves information about the marked person to the ambiguous word. This head also collects individual cue words: removing it costs accuracy everywhere. A patch
+# finds only what *differs* between two runs. (This is one BERT; with another initialisation, other heads may form the circuit.)
 
 # %% [markdown]
 # ## 6 · A sparse autoencoder
 #
 # A model may represent more features than its vectors have dimensions, each as a direction (*superposition*, Elhage et al. 2022). A **sparse autoencoder**
-# (Bricken et al. 2023; Cunningham et al. 2023) tries to find these directions. It writes each vector as a centre plus a few of F learned directions, its
-# **latents**. We call the true properties of the language *features*: whether the two coincide is the question.
+# (Bricken et al. 2023; Cunningham et al. 2023) tries to find these directions. It approximates each vector by a centre plus a weighted sum of a few of F learned directions, its
+# **latents**. We call the true properties of the language *features*. The question is whether latents coincide with features.
 
 # %% nbgrader={"grade": false, "grade_id": "circuits-encode", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode(
@@ -724,8 +724,8 @@ check("circuits.encode", lambda case: encode(**case),
 
 # %% [markdown]
 # There are two ways to make the codes sparse: keep the k largest (Gao et al. 2024), or add their sum to the loss, an L1 penalty. A latent could
-# evade a penalty by a small code and a long direction. Each code is therefore multiplied by the length of its direction. The matrix
-# of the encoder may be *tied* to the directions, as their transpose (Cunningham et al. 2023). Ours is separate; part 7 compares the two.
+# evade this penalty with a small code and a long direction, so the penalty multiplies each code by the length of its direction. The matrix
+# of the encoder may be *tied* to the directions, as their transpose (Cunningham et al. 2023). Ours is separate; section 7 compares the two variants.
 
 # %% nbgrader={"grade": false, "grade_id": "circuits-sparse_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sparse_loss(
@@ -751,7 +751,7 @@ check("circuits.sparse_loss", lambda case: sparse_loss(**case),
 
 # %% [markdown]
 # We train 256 latents on the vectors of BERT's last layer (D = 96), with k = 8. Besides topic and sense, we know each word's part of speech, its number, and
-# whether it occurs after *that*, in a second clause. We also know its **slot**: the list of words from which the sentence frame chose it, such as
+# whether it occurs after *that*, in a second clause (its clause depth). We also know its **slot**: the list of words from which the sentence frame chose it, such as
 # "gardener", "farmer", "neighbor" and "florist".
 
 # %% tags=["demo"]
@@ -771,11 +771,11 @@ print(
 )
 
 # %% [markdown]
-# A latent that is never active is **dead**: it gets no gradient, so it stays dead. This is a problem in large autoencoders; in ours, hardly any latent is dead.
+# A latent that is never active is **dead**: it receives no gradient, so it remains inactive. Dead latents are a problem in large autoencoders; in ours, there are hardly any.
 #
-# ## 7 · Scored against the truth
+# ## 7 · Latents scored against true features
 #
-# Usually, a latent is named after the texts on which it is most active. Here, we can check the name.
+# Usually, a latent is named after the texts on which it is most active. Here, we can check whether the name is correct.
 
 # %% nbgrader={"grade": false, "grade_id": "circuits-detection", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def detection(
@@ -807,9 +807,9 @@ SHOWN = [
 pictures.latents(best_latents.set_index("name").loc[SHOWN], codes, test_tokens.words)
 
 # %% [markdown]
-# The words of a latent often look convincing; precision and recall are more modest. We summarise both by their harmonic mean, **F1**, of the best latent for each
-# feature. Latent and threshold are chosen on training tokens. The baselines are chosen in the same way: principal components, random directions, and a
-# detector that is always active. The linear probe was trained *with* the labels, and shows what a single direction can achieve.
+# The words on which a latent is most active often look convincing, but its precision and recall are lower than they suggest. For the best latent of each
+# feature, we summarise both by their harmonic mean, **F1**. The latent and its threshold are chosen on training tokens. The baselines are chosen in the same way: principal components, random directions, and a
+# detector that is always active. The linear probe was trained *with* the labels and shows what a single direction can achieve.
 #
 # **Predict:** for topics, the linear probe reaches an F1 of about 0.7. What is the F1 of the autoencoder?
 
@@ -829,29 +829,29 @@ pictures.settings_of_autoencoders(recorded)
 
 # %% [markdown]
 # For **topics**, the F1 of the autoencoder is more than twice that of principal components or random directions, and close to that of the probe. A topic is
-# present in few sentences and shifts all words of a sentence in the same direction; this is what a sparse code looks for. The autoencoder is also ahead for
+# present in few sentences and shifts all word vectors of a sentence in the same direction. Such directions are what a sparse autoencoder is designed to find. The autoencoder is also better than these baselines for
 # parts of speech and slots.
 
 # %% [markdown]
-# For the other features, it is not. More than a quarter of all words follow *that*, but no latent covers **clause depth**: even a detector that is always active has a
-# higher F1. For **senses**, the best of 256 random directions does as well, because a word has only two or three senses, and among many directions one separates
+# For the other features, the autoencoder is no better than these baselines. More than a quarter of all words follow *that*, but no latent detects **clause depth**: even a detector that is always active has a
+# higher F1. For **senses**, the best of 256 random directions does as well: a word has only two or three senses, and one of so many directions is likely to separate
 # them. Without this baseline, an F1 of 0.84 would look like a discovery. The probe shows that all these features can be read from the vectors.
 
 # %% [markdown]
-# Width helps with rare features: from 64 to 512 latents, the F1 for slots nearly doubles, to that of the probe. Common features **split**: with 512 latents, 15
-# of them, on average, cover parts of one part of speech. The largest latent for plural nouns is silent on 19 % to 35 % of them (256 latents, three seeds) while a
-# more specific latent is active, and on 37 % to 49 % with 512. This is called **absorption** (Chanin et al. 2024).
+# Greater width helps with rare features: from 64 to 512 latents, the F1 for slots nearly doubles and reaches that of the probe. Common features **split**: with 512 latents, the
+# tokens of one part of speech are covered by 15 more specific latents on average. **Absorption** (Chanin et al. 2024) occurs as well: 19 % to 35 % of the plural nouns (256 latents, three seeds) activate a more specific
+# latent but not the latent that detects the plural with the highest recall. With 512 latents, it is 37 % to 49 %.
 
 # %% [markdown]
 # A tied encoder leaves more variance unexplained, and its F1 for topics is lower; for other features, we measure no difference. With k = 4, the
-# precision for topics is higher and the recall lower. With the L1 penalty, the autoencoder needs about 30 active latents for the reconstruction that it achieves
-# with 8 if it keeps the k largest.
+# precision for topics is higher and the recall lower. With the L1 penalty, the autoencoder needs about 30 active latents to reconstruct the vectors as well as
+# with the 8 largest codes.
 
 # %% [markdown]
 # ## 8 · Steering
 #
 # If a direction represents a sense, adding it should change what the model predicts. **Steering** adds a vector to the stream (Turner et al. 2023). The
-# simplest one is a difference of means.
+# simplest steering vector is a difference of means.
 
 # %% nbgrader={"grade": false, "grade_id": "circuits-steering_vector", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def steering_vector(
@@ -859,7 +859,7 @@ def steering_vector(
 ) -> Float[Tensor, "D"]:
     """The mean vector of one sense minus that of another.  (difficulty ●○○, 3 minutes)
 
-    `senses[n]` is the sense of vector n. Vectors of other senses do not count.
+    `senses[n]` is the sense of vector n. Ignore vectors of other senses.
     """
     ### BEGIN SOLUTION
     return vectors[senses == towards].mean(dim=0) - vectors[senses == away].mean(dim=0)
@@ -870,8 +870,8 @@ check("circuits.steering_vector", lambda case: steering_vector(**case))
 
 # %% [markdown]
 # We steer the GPT after layer 1, at an ambiguous word whose sense is still open: "this is probably the cell …". The means come from sentences with a cue on
-# the left. Three exact distributions of the next word are known: under the sense that we steer towards, under the other sense, and without a given sense. We
-# compare with a random vector of the same length and with the difference of two latents, those that best detect the two senses.
+# the left. Three exact distributions of the next word are known: given the sense that we steer towards, given the other sense, and without a given sense. We
+# compare the difference of means with a random vector of the same length and with the difference between the directions of the two latents that best detect the two senses.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes about ten seconds.")
@@ -941,19 +941,19 @@ display(pd.DataFrame({f"{vector}, strength {strength}": {
 } for vector in VECTORS for strength in (0.5, 2.0)}).T.rename_axis("change by steering"))
 
 # %% [markdown]
-# The difference of means works in the intended direction. At half strength, the prediction moves towards the language under the intended sense (by 0.022 nats, 95 %
-# interval 0.015 to 0.028) and away from the language under the other sense. A random vector of the same length moves it away from both. However, the effect is
+# The difference of means has the intended effect. At half strength, the prediction moves towards the exact distribution given the intended sense (by 0.022 nats, 95 %
+# interval 0.015 to 0.028) and away from that given the other sense. A random vector of the same length moves the prediction away from both. However, the effect of the difference of means is
 # small: more than nine tenths of the initial divergence remain.
 
 # %% [markdown]
 # The difference of two latents moves the prediction away from the other sense, but not measurably towards the intended one. At strength 2, every vector makes the
-# prediction worse under *both* senses, and words that are impossible here gain 6 to 9 points of probability. A longer vector is not a stronger sense. It
+# prediction worse for *both* senses, and the probability of words that are impossible here rises by 6 to 9 percentage points. A longer vector does not express the sense more strongly. It
 # probably leads to activations that the model has never encountered.
 
 # %% [markdown]
 # ## 9 · What such evidence shows
 #
-# Each method shows the effect of a *change* in this model, on these inputs. A removal shows that a component is needed, an exchange shows what differs between
+# Each method shows the effect of a *change* in this model, on these inputs. An ablation shows whether a component is needed, a patch shows which component carries the difference between
 # two runs, and a latent shows a direction that is useful for reconstruction.
 
 # %% [markdown]
@@ -961,14 +961,14 @@ display(pd.DataFrame({f"{vector}, strength {strength}": {
 # Why does this not follow? Name two measurements from this notebook that you would add, and what each could show. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "circuits-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The effects of single removals do not add up: in the small GPT, removing all eight heads costs several times the sum of the individual increases, because the
+# The effects of individual removals do not add up: in the small GPT, removing all eight heads costs several times the sum of the individual increases, because the
 # remaining heads can do the work of the missing one. First, remove all heads together, or groups of heads, and compare the increase in loss with the sum of
-# the single increases. Second, measure the loss on the questions for which attention should matter, such as those in which word order determines the sense:
-# a mean over all words hides an effect on a few of them. One could also exchange vectors between two runs: if an exchanged vector changes the answer,
-# attention has moved the information there.
+# the individual increases. Second, measure the loss on the questions for which attention should matter, such as those in which word order determines the sense:
+# a mean over all words hides an effect on a few of them. One could also patch vectors from one run into another: if patching the vector of another word changes the answer,
+# attention has moved the information from one position to the other.
 #
-# *Marking: 1 point for the redundancy of heads (single effects do not add up); 1 point for two suitable measurements, each with what it could show (joint
-# removal; loss on specific questions; exchanging vectors or head outputs; mean instead of zero ablation alone earns no point).*
+# *Marking: 1 point for the redundancy of heads (individual effects do not add up); 1 point for two suitable measurements, each with what it could show (joint
+# removal; loss on specific questions; patching vectors or head outputs). Replacing zero ablation by mean ablation earns no point on its own.*
 
 # %% [markdown]
 # **Question 2 · A latent with a name.** A colleague trains a sparse autoencoder on a model of English. One latent is most active on *cell*, *guard* and *prisoner*. "This is the model's feature for prisons."
@@ -987,7 +987,7 @@ display(pd.DataFrame({f"{vector}, strength {strength}": {
 # %% [markdown]
 # ## Further: where one word decides
 #
-# Does BERT always move the information about the sense to the ambiguous word in its last layer, and is this true of larger models? We study two more combinations of a model and a
+# Does BERT always move the information about the sense to the ambiguous word in its last layer, and do larger models do the same? We study two more combinations of a model and a
 # cue. In the same small BERT, one *word* may determine the sense: "this was clearly the trunk of the birch", or "of the limousine". In MiniLM (08), one word
 # determines the sense as well: "The guard looked into the cell." or "The biologist …".
 
@@ -1083,28 +1083,28 @@ pictures.patched(
 in_word_after_1 = {name: (maps[:, at].mean(), *bootstrap(maps[:, at], draws=500)) for name, maps, at in (
     ("order", order_maps[:, 1], 5), ("one word", word_maps[:, :, 1], 1), ("one word, MiniLM", cell_maps[:, :, 1], 1))}
 for name, values in in_word_after_1.items():
-    print("share restored by the ambiguous word's own vector after layer 1, sense determined by {}: {:.2f} (95 % over pairs {:.2f} to {:.2f})".format(name, *values))
+    print("share restored by the ambiguous word's own vector after layer 1, sense determined by {}: {:.2f} (95 % interval over pairs {:.2f} to {:.2f})".format(name, *values))
 
 # %% [markdown]
-# In MiniLM, the vector of *cell* contains three quarters of the difference after the first layer. The cue carries the rest, which then shrinks. Other positions
+# In MiniLM, patching the vector of *cell* after the first layer restores three quarters of the difference. The cue's vector carries the rest, which shrinks from layer to layer. Other positions
 # contribute next to nothing, and another cue for the same sense changes little.
 
 # %% [markdown]
 # Does the kind of cue explain the difference between the two models? If one *word* determines the sense, the vector of the ambiguous word in the small BERT
-# contains hardly more of the difference after layer 1, about a twelfth. The cue and the words next to it carry the rest, which layer 2 collects. The kind of
+# carries only slightly more of the difference after layer 1 than it does with word order: about a twelfth. The cue and the words next to it carry the rest, which layer 2 collects. The kind of
 # cue is therefore not the whole explanation, because the models also differ in depth, size and language. Moreover, this is a single BERT, and another
 # initialisation may store the sense elsewhere.
 
 # %% [markdown]
 # ## Further: latents of a model of English
 #
-# The true features of English are unknown. Without them, we can measure whether a latent recurs with another seed, and whether it detects our own labels in new
+# The true features of English are unknown. We can measure whether a latent recurs with another seed, and whether it detects our own labels in new
 # sentences. A latent recurs if another seed's autoencoder has a
-# direction with a cosine of at least 0.8. In the generated language, only about a quarter of the latents of section 6 recur, but nine in ten of those that best
+# direction with a cosine of at least 0.8. In the generated language, about a quarter of the latents of section 6 recur, but nine in ten of those that best
 # detect a topic.
 #
-# For SmolLM2, the training was recorded: three seeds, 800 latents, k = 16, the stream after layer 15 at 180,618 tokens of novels and of the course's own
-# English. First tokens, which serve as attention sinks (08), were left out.
+# For SmolLM2, we recorded training runs with three seeds, 800 latents and k = 16, on the stream after layer 15 at 180,618 tokens of novels and of this course's English
+# texts. First tokens, which are attention sinks (08), were left out.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes ten to twenty seconds.")
@@ -1125,13 +1125,13 @@ pictures_of_latents.senses_detected(where_chosen, best_of_senses, of_baselines)
 
 # %% [markdown]
 # The three autoencoders reconstruct the vectors equally well and leave about a quarter of the variance unexplained for new authors. Nevertheless, fewer than a third of their latents recur.
-# Paulo and Belrose (2025) report about as many for a far larger model. An autoencoder is one description of the vectors among several, not *the* list of the
+# Paulo and Belrose (2025) report a similar fraction for a far larger model. An autoencoder is one description of the vectors among several, not *the* list of the
 # model's features.
 
 # %% [markdown]
-# The last table shows the latent that best detects each sense, chosen on 13 sentences of each sense and tested on 9 others. All senses were read at the word
-# itself, so sentences whose cues all come later are left out. On the sentences that chose the latents, their F1 is higher on average than on the others. Only
-# the latter is an honest estimate. The latent for the *prison* sense does worse than a detector that is always active.
+# The last table shows the latent that best detects each sense, chosen on 13 sentences of each sense and tested on 9 others. The vectors are those of the ambiguous word
+# itself, so sentences whose cues all come later are left out. On the sentences that were used to choose the latents, their F1 is higher on average than on the test sentences. Only
+# the F1 on the test sentences is an unbiased estimate. The latent for the *prison* sense does worse than a detector that is always active.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes ten to twenty seconds.")
@@ -1144,8 +1144,8 @@ pictures_of_latents.examples_of({name.removeprefix("sense "): latent_of_sense[na
 
 # %% [markdown]
 # The highest codes suggest names: rooms for the *prison* latent and living things for the *biology* latent. Neither name is the sense for which the
-# latent was chosen, and some of the random tokens on which the latents are active do not fit these names. A latent that detects a label best is not thereby a
-# feature of this label, and a name that fits its highest codes may not fit the others.
+# latent was chosen, and some of the random tokens on which the latents are active do not match these names. Even the latent that detects a label best need not be a
+# feature for this label, and a name that matches the tokens with the highest codes may not match the others.
 
 # %% tags=["demo"]
 pictures_of_latents.senses_recorded(of_senses)
@@ -1153,9 +1153,9 @@ pictures_of_latents.senses_recorded(of_senses)
 # %% [markdown]
 # Over all 93 senses of 44 words, the best latent detects a sense better than a detector that is always active: its F1 on the test sentences is 0.09 higher
 # (95 % interval 0.06 to 0.13). It is 0.07 lower than that of a linear probe on the same vectors, and cannot be distinguished from that of the best of 800 random
-# directions. We found the same in the generated language, where the autoencoder recovered topics but not senses.
+# directions. This agrees with the generated language, where the autoencoder recovered topics but not senses.
 #
-# An autoencoder describes the vectors as sums of a few directions. Whether one of these directions stands for a label has to be tested: on sentences that were not
+# An autoencoder describes the vectors as sums of a few directions. Whether one of these directions represents a label has to be tested: on sentences that were not
 # used to choose the latent, and against a probe and random directions.
 
 # %% [markdown]
@@ -1169,7 +1169,7 @@ pictures_of_latents.senses_recorded(of_senses)
 
 # %% [markdown]
 # **Bricken et al. (2023)** train sparse autoencoders on a transformer with one layer. Annotators find most latents easier to interpret than single neurons. With
-# more latents, one latent splits into several. The true features of English are not known, so interpretability has to stand in for recall.
+# more latents, one latent splits into several. The true features of English are not known, so recall cannot be measured and interpretability has to replace it.
 #
 # **McGrath et al. (2023)** remove a layer of a language model and observe that later layers partly restore the answer. They call this self-repair the hydra
 # effect. The effect of a removal therefore underestimates what the removed part does.
@@ -1177,12 +1177,12 @@ pictures_of_latents.senses_recorded(of_senses)
 # %% [markdown]
 # ## Summary
 #
-# - The logit lens reads the stream as if the model ended there; the KL divergence from the exact distribution says how good this reading is.
-# - To find causes, intervene in the model. Single effects do not sum to the joint effect.
-# - A patch shows which vector carries a difference between two runs. A gradient estimates it, well for small steps and badly for large ones.
-# - Find a circuit on one sample and test it on another, with controls.
-# - A sparse autoencoder recovers some true features and misses others. Score latents by precision *and* recall, against baselines.
-# - Steering changes what you intended and something else. Measure both.
+# - The logit lens reads the stream at each layer as if the model ended after it; the KL divergence from the exact distribution measures how good this is.
+# - To find causes, intervene in the model. Individual effects do not add up to the joint effect.
+# - A patch shows which vector carries a difference between two runs. A gradient estimates the effect of a patch well for small steps but badly for large ones.
+# - Find a circuit on one sample; test it on another, with controls.
+# - A sparse autoencoder recovers only some true features. Score latents by precision *and* recall, against baselines.
+# - Steering has the intended effect and side effects. Measure both.
 
 # %% [markdown]
 # ## References

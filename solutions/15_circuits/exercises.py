@@ -32,7 +32,7 @@ kl_divergence = Exercise(
     mistakes=(
         Mistake(
             "entropy of p missing",
-            "You return the cross-entropy. Its smallest value is the entropy of p; subtract this entropy, so that the result is 0 if p and q agree.",
+            "You return the cross-entropy. The smallest value of the cross-entropy is the entropy of p; subtract this entropy, so that the result is 0 if p and q agree.",
             "torch.xlogy(p, p) - p", "-p",
         ),
         Mistake(
@@ -42,7 +42,7 @@ kl_divergence = Exercise(
         ),
         Mistake(
             "KL(q || p)",
-            "You have exchanged p and q. The mean is taken under p: each term has the factor p(v), not q(v).",
+            "You have swapped p and q. The mean is taken under p: each term has the factor p(v), not q(v).",
             KL, "q = logits.softmax(dim=-1)\n    return (torch.xlogy(q, q) - torch.xlogy(q, p)).sum(dim=-1)",
             also=(
                 """
@@ -54,7 +54,7 @@ def kl_divergence(p, logits):
         ),
         Mistake(
             "sign reversed",
-            "Your signs are reversed. The divergence is never negative.",
+            "Your sign is reversed: the divergence is never negative.",
             "torch.xlogy(p, p) - p * logits.log_softmax(dim=-1)", "p * logits.log_softmax(dim=-1) - torch.xlogy(p, p)",
         ),
         Mistake(
@@ -84,7 +84,7 @@ def kl_divergence(p, logits):
         ),
         Mistake(
             "one number for all rows",
-            "You sum over all rows. Return one number for each row.",
+            "You sum over all rows as well. Return one number for each row.",
             ".sum(dim=-1)", ".sum()",
         ),
         Mistake(
@@ -121,7 +121,7 @@ def kl_divergence(p, logits):
 """,
     },
     hints=(
-        "Which two averages under p does the sum contain, and which of them does not depend on the model?",
+        "The sum contains two expectations under p. Which of them does not depend on the model?",
         "p and logits: (…, V). log q: (…, V). Each term: (…, V). Output: (…).",
         "log q = log-softmax of the logits over the words\nterms = p log p − p log q, where p log p is 0 for p = 0\nsum over the words",
         "A near miss: `p * (p.log() - log_q)` is NaN wherever p is 0.",
@@ -165,13 +165,13 @@ logit_lens = Exercise(
         ),
         Mistake(
             "mean not subtracted",
-            "You divide but do not subtract the mean first. That is a different norm, RMSNorm.",
+            "You divide but do not subtract the mean first. This is a different norm, RMSNorm.",
             CENTRED, "centred = stream",
         ),
         Mistake(
             "mean not subtracted in the numerator",
-            "Your variance is correct, but the vector that you divide by its root still contains its mean. Subtract the mean from it "
-            "as well.",
+            "Your variance is correct, but you do not subtract the mean from the vector that you divide by the standard deviation. Subtract it "
+            "there as well.",
             "return (centred /", "return (stream /",
         ),
         Mistake(
@@ -189,18 +189,18 @@ def logit_lens(stream, gain, bias, table):
         ),
         Mistake(
             "divided by the variance",
-            "You divide by the variance. Only division by its square root, √(variance + 10⁻⁵), makes all vectors equally long.",
+            "You divide by the variance. Only division by its square root, √(variance + 10⁻⁵), gives all vectors the same length.",
             "(variance + 1e-5).sqrt()", "(variance + 1e-5)",
         ),
         Mistake(
             "ε missing",
-            "Your logits are correct for long vectors. For short vectors, the 10⁻⁵ that you leave out matters.",
+            "Your logits are correct for long vectors. For short vectors, the 10⁻⁵ that you leave out makes a difference.",
             "(variance + 1e-5).sqrt()", "variance.sqrt()",
         ),
         Mistake(
             "ε outside the square root",
             "Your logits are correct for long vectors. For short vectors, it matters that 10⁻⁵ is added to the variance before the "
-            "square root is taken, not to the root.",
+            "square root is taken, not to the square root.",
             "(variance + 1e-5).sqrt()", "(variance.sqrt() + 1e-5)",
         ),
         Mistake(
@@ -303,10 +303,10 @@ def logit_lens(stream, gain, bias, table):
 """,
     },
     hints=(
-        "What happens to a vector of a pre-norm model between its last layer and the logits? Do the same at every point.",
-        "stream: (points, B, T, D). Mean and variance: (points, B, T, 1). Normalised: as the stream. Times the transposed "
+        "What happens to a vector between the last layer of a pre-norm model and the logits? Do the same at every point.",
+        "stream: (points, B, T, D). Mean and variance: (points, B, T, 1). Normalised vectors: the same shape as the stream. After multiplication by the transposed "
         "table: (points, B, T, V).",
-        "subtract each vector's mean\ndivide by the square root of its variance + 1e-5\ntimes gain, plus bias\nmatrix product "
+        "subtract each vector's mean\ndivide by the square root of its variance + 1e-5\nmultiply by gain, add bias\nmatrix product "
         "with the transposed table",
         "A near miss: `stream.std(dim=-1)` divides by D − 1. Layer norm uses `unbiased=False`, or the mean of the squares.",
     ),
@@ -334,12 +334,12 @@ ablate_head = Exercise(
     mistakes=(
         Mistake(
             "padding included in the mean",
-            "Your mean includes the vectors at padding. Only real tokens, for which `real` is 1, should count.",
+            "Your mean includes the vectors at padding. Only real tokens, for which `real` is 1, should be averaged.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head].mean(dim=(0, 1))",
         ),
         Mistake(
             "padding as zeros in the mean",
-            "You set padding to 0 and divide by the number of *all* tokens. Divide by the number of real ones.",
+            "You set padding to 0 and divide by the number of *all* tokens. Divide by the number of real tokens.",
             "outputs[:, head][real == 1].mean(dim=0)", "(outputs[:, head] * real[..., None]).mean(dim=(0, 1))",
         ),
         Mistake(
@@ -384,23 +384,23 @@ def ablate_head(outputs, real, head):
         ),
         Mistake(
             "sum instead of mean",
-            "In row 1, you use the *sum* over the real tokens instead of their mean.",
+            "In row 1, you use the *sum* over the real tokens. Use their mean.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head][real == 1].sum(dim=0)",
         ),
         Mistake(
             "other heads ablated",
-            "You ablate the *other* heads. Ablate only the head with the given number and keep the others.",
+            "You ablate the *other* heads. Ablate only the head with the given number and leave the others unchanged.",
             TAKEN,
             "rest = [h for h in range(outputs.shape[1]) if h != head]\n    zeroed[:, rest] = 0\n    meaned[:, rest] = outputs[:, rest].transpose(1, 2)[real == 1].mean(dim=0)[:, None]",
         ),
         Mistake(
             "heads counted from 1",
-            "You ablate head − 1: heads are numbered from 0.",
+            "You ablate the head before the given one (head − 1). Heads are numbered from 0.",
             edits={MEAN_OF_HEAD: "head = head - 1\n    " + MEAN_OF_HEAD},
         ),
         Mistake(
             "all heads ablated",
-            "You ablate all heads. The other heads should stay as they are.",
+            "You ablate all heads. Leave the other heads unchanged.",
             edits={
                 MEAN_OF_HEAD: "mean = outputs.transpose(1, 2)[real == 1].mean(dim=0)[:, None]",
                 TAKEN: "zeroed[:], meaned[:] = 0, mean",
@@ -408,7 +408,7 @@ def ablate_head(outputs, real, head):
         ),
         Mistake(
             "both rows the same tensor",
-            "Your two rows are equal: both names refer to the same tensor, and the second change overwrites the first. Each "
+            "Your two rows are equal: they are the same tensor, so the second change overwrites the first. Each "
             "row needs its own copy.",
             CLONES, "zeroed = meaned = outputs.clone()",
         ),
@@ -419,7 +419,7 @@ def ablate_head(outputs, real, head):
         ),
         Mistake(
             "padding left unchanged",
-            "You ablate the head only at real tokens. The replacement also applies at padding: the docstring says *at every token*.",
+            "You ablate the head only at real tokens. Replace its output at padding as well: the docstring says *at every position*.",
             TAKEN,
             "zeroed[:, head] = outputs[:, head] * (real == 0)[..., None]\n    meaned[:, head] = torch.where((real == 1)[..., None], mean, outputs[:, head])",
         ),
@@ -430,7 +430,7 @@ def ablate_head(outputs, real, head):
         ),
         Mistake(
             "mean subtracted instead of inserted",
-            "In row 1 you subtract the head's mean from its output, which keeps what is specific to this word. Replace the output with the mean.",
+            "In row 1, you subtract the head's mean from its output, which keeps what is specific to this word. Replace the output with the mean.",
             TAKEN, "zeroed[:, head], meaned[:, head] = 0, outputs[:, head] - mean",
         ),
     ),
@@ -462,10 +462,10 @@ def ablate_head(outputs, real, head):
 """,
     },
     hints=(
-        "Which part of the head's output is common to *all* words, and which is specific to this one? Which remains when the "
+        "Which part of the head's output is common to *all* words, and which is specific to this one? Which part remains when the "
         "mean replaces the output?",
         "outputs: (B, H, T, d). One head: (B, T, d); its real tokens: (n, d); their mean: (d). Output: (2, B, H, T, d).",
-        "mean = the head's vectors at real tokens, averaged\ntwo copies of outputs\nat every token, set the head to 0 in one "
+        "mean = the head's vectors at real tokens, averaged\ntwo copies of outputs\nat every position, set the head's output to 0 in one "
         "copy and to the mean in the other\nstack them",
         "A near miss: `outputs[:, head].mean(dim=(0, 1))` includes padding, and `a = b = outputs.clone()` makes one copy, not "
         "two.",
@@ -476,7 +476,7 @@ def ablate_head(outputs, real, head):
 
 
 def patching_cases(draw: Draw) -> Iterator[Case]:
-    """Layers mix the words, so that an exchange spreads; there are at most as many layers as positions."""
+    """Layers mix the words, so that a patch spreads; there are at most as many layers as positions."""
     for L, T, D in ((2, 4, 3), (3, 3, 5), (1, 5, 4)):
         yield {
             "among": draw.normal(L, T, T, scale=0.7),
@@ -497,7 +497,7 @@ patching = Exercise(
     mistakes=(
         Mistake(
             "source and target swapped",
-            "You take everything except position t from the source. It should be the reverse: run the target, and insert the "
+            "You take everything except position t from the source. Do the reverse: run the target, and insert the "
             "source's vector only at position t.",
             edits={START: "x = both[1].repeat(T, 1, 1)", EXCHANGE: "x[range(T), range(T)] = both[0]"},
         ),
@@ -509,40 +509,40 @@ patching = Exercise(
         ),
         Mistake(
             "target run not continued",
-            "Your entries for layer 0 are correct. At later layers, the other positions still hold the input of the first layer. The target, like the source, has to be run through the layers.",
+            "Your entries for layer 0 are correct. At later layers, the other positions still contain the input of the first layer. Like the source, the target has to be run through the layers.",
             START, "x = target.repeat(T, 1, 1)",
         ),
         Mistake(
             "neither run continued",
-            "Your entries for layer 0 are correct. At later layers you still combine the vectors that enter the first layer. "
-            "Both runs should continue, layer by layer.",
+            "Your entries for layer 0 are correct. At later layers, you still combine the vectors that enter the first layer. "
+            "Run both through the layers, one layer at a time.",
             edits={START: "x = target.repeat(T, 1, 1)", EXCHANGE: "x[range(T), range(T)] = source"},
         ),
         Mistake(
-            "all layers run after each exchange",
-            "Your entries for layer 0 are correct. After an exchange at a later layer you run *all* layers again; run only the "
+            "all layers run after each patch",
+            "Your entries for layer 0 are correct. After a patch at a later layer, you run *all* layers again; run only the "
             "remaining ones.",
             REST, "for rest in layers:",
         ),
         Mistake(
             "one layer skipped",
-            "You skip a layer. The exchange replaces the *input* to layer l, so layer l itself still has to run.",
+            "You skip a layer. The patch replaces a vector in the *input* to layer l, so layer l itself still has to run.",
             REST, "for rest in layers[layer + 1 :]:",
         ),
         Mistake(
             "remaining layers not run",
-            "You return the vectors right after the exchange. They still have to pass through the remaining layers.",
+            "You return the vectors right after the patch. They still have to pass through the remaining layers.",
             "        for rest in layers[layer:]:\n            x = rest(x)\n", "",
         ),
         Mistake(
-            "only one layer after the exchange",
-            "After an exchange you run only one layer. Run all the remaining ones.",
+            "only one layer run after the patch",
+            "After a patch, you run only one layer. Run all the remaining ones.",
             REST, "for rest in layers[layer : layer + 1]:",
         ),
         Mistake(
-            "earlier exchanges not undone",
-            "In your entry [l, t], positions 0 to t are exchanged: you never undo earlier exchanges. Each run should have only one "
-            "exchange, in a copy of the target's vectors.",
+            "earlier patches not undone",
+            "In your entry [l, t], positions 0 to t are all patched, because you never undo earlier patches. Each run should patch only "
+            "one vector, in a copy of the target's vectors.",
             EXCHANGE, "x = torch.where(torch.ones(T, T).tril().bool()[..., None], both[1], x)",
             also=(
                 """
@@ -564,14 +564,14 @@ def patching(layers, target, source):
             ),
         ),
         Mistake(
-            "all positions exchanged",
-            "You replace the vectors at *all* positions, which simply reproduces the source's run. Replace the vector at one position at a time.",
+            "all positions patched",
+            "You replace the vectors at *all* positions, which simply reproduces the source's run. Replace the vector at only one position in each run.",
             EXCHANGE, "x[:] = both[1]",
         ),
         Mistake(
-            "target run changed by an exchange",
-            "Your entries for layer 0 are correct. After that, the target's run continues from vectors that an exchange has "
-            "changed. Make each exchange in a copy.",
+            "target run changed by a patch",
+            "Your entries for layer 0 are correct. After layer 0, the target's run continues from vectors that a patch has "
+            "changed. Patch a copy of the vectors instead.",
             code="""
 def patching(layers, target, source):
     T, found = len(target), []
@@ -594,8 +594,8 @@ def patching(layers, target, source):
 """,
         ),
         Mistake(
-            "added instead of exchanged",
-            "You *add* the source's vector to the target's. It should replace it.",
+            "added instead of replaced",
+            "You *add* the source's vector to the target's. Replace the target's vector instead.",
             EXCHANGE, "x[range(T), range(T)] += both[1]",
         ),
         Mistake(
@@ -610,7 +610,7 @@ def patching(layers, target, source):
         ),
         Mistake(
             "difference from the target run",
-            "You return the difference from the target's run. Return the vectors themselves.",
+            "You return the difference between the patched run and the target's run. Return the vectors of the patched run.",
             "found.append(x)", "found.append(x)\n        whole = target[None]\n        for one in layers:\n            whole = one(whole)\n        found[-1] = x - whole",
         ),
         Mistake(
@@ -634,8 +634,8 @@ def patching(layers, target, source):
 """,
         ),
         Mistake(
-            "exchange after the last layer missing",
-            "Your last row is missing. There are L + 1 exchanges per position, including the one after the last layer.",
+            "patch after the last layer missing",
+            "Your last row is missing. There are L + 1 patches per position, including the one after the last layer.",
             "for layer in range(len(layers) + 1):", "for layer in range(len(layers)):",
         ),
     ),
@@ -685,9 +685,9 @@ def patching(layers, target, source):
 """,
     },
     hints=(
-        "There are two unmodified runs, the target's and the source's. At which layers do you need both, and which one "
-        "continues after the exchange?",
-        "The two runs: (2, T, D) at each layer. With one exchange per position: a batch (T, T, D). After the remaining layers: "
+        "There are two unmodified runs, the target's and the source's. At which layers do you need both, and which of them "
+        "continues after the patch?",
+        "The two runs: (2, T, D) at each layer. With one patch per position: a batch (T, T, D). After the remaining layers: "
         "(T, T, D). Output: (L+1, T, T, D).",
         "for each layer, and once after the last:\n    T copies of the target's vectors; in copy t, position t gets the "
         "source's vector\n    run the remaining layers on all copies\n    advance both runs, unchanged, by one layer",
@@ -739,17 +739,17 @@ attribution = Exercise(
     mistakes=(
         Mistake(
             "exact effects instead of estimates",
-            "You exchange the vectors and run the layers again. That is patching itself; the estimate needs only the gradient of the target's score.",
+            "You patch the vectors and run the layers again, which gives the exact effects. The estimate needs only the gradient of the target's score.",
             code=EXACT_EFFECTS,
         ),
         Mistake(
             "target minus source",
-            "Your signs are reversed: the exchange adds the source's vector and removes the target's.",
+            "Your signs are reversed: a patch adds the source's vector and subtracts the target's.",
             "(other - state)", "(state - other)",
         ),
         Mistake(
             "gradient in the source's run",
-            "You differentiate the source's score. The exchange starts from the target's run, so take the gradient there.",
+            "You differentiate the source's score. The patch changes the target's run, so use the gradient of the target's score.",
             edits={
                 STATES: "states, others = [source.clone().requires_grad_()], [target]",
                 "(other - state)": "(state - other)",
@@ -757,12 +757,12 @@ attribution = Exercise(
         ),
         Mistake(
             "difference missing",
-            "You multiply the gradient by the source's vector alone. The exchange changes the input by the source's vector minus the target's.",
+            "You multiply the gradient by the source's vector alone. The patch changes the input by the source's vector minus the target's.",
             "(other - state)", "other",
         ),
         Mistake(
             "gradient times input",
-            "You multiply the gradient by the target's own vector. That estimates the effect of setting the vector to 0, not of exchanging it.",
+            "You multiply the gradient by the target's own vector. Up to its sign, this estimates the effect of setting the vector to 0, not the effect of a patch.",
             "(other - state)", "state",
         ),
         Mistake(
@@ -772,12 +772,12 @@ attribution = Exercise(
         ),
         Mistake(
             "length of the gradient",
-            "You return the length of the gradient. Its dot product with the difference also needs the direction of the change.",
+            "You return the length of the gradient. You need its dot product with the difference, which also depends on the direction of the change.",
             "(slope * (other - state)).sum(dim=-1)", "slope.norm(dim=-1)",
         ),
         Mistake(
             "absolute values",
-            "Your values are never negative. An exchange may also lower the score, so keep the sign.",
+            "Your values are never negative. A patch may also lower the score, so keep the sign.",
             "(slope * (other - state)).sum(dim=-1)", "(slope * (other - state)).sum(dim=-1).abs()",
         ),
         Mistake(
@@ -907,12 +907,12 @@ encode = Exercise(
     mistakes=(
         Mistake(
             "centre not subtracted",
-            "You do not subtract the centre. The latents describe how a vector differs from it.",
+            "You do not subtract the centre. The latents describe how a vector differs from the centre.",
             "(x - centre)", "x",
         ),
         Mistake(
             "centre added",
-            "You add the centre. Subtract it here; decoding adds it back.",
+            "You add the centre. Subtract it in encoding; decoding adds it back.",
             "(x - centre)", "(x + centre)",
         ),
         Mistake(
@@ -927,7 +927,7 @@ encode = Exercise(
         ),
         Mistake(
             "ReLU missing",
-            "Your codes may be negative. Apply a ReLU: a latent is either active, with a positive code, or 0.",
+            "Your codes may be negative. Apply a ReLU: a code is either positive, if the latent is active, or 0.",
             CODES, CODES.replace("torch.relu(", "("),
         ),
         Mistake(
@@ -937,7 +937,7 @@ encode = Exercise(
         ),
         Mistake(
             "bias added after the ReLU",
-            "You add the bias after the ReLU, so codes may be negative or positive everywhere. Add it before.",
+            "You add the bias after the ReLU, so codes may be negative, and inactive latents may have codes other than 0. Add the bias before the ReLU.",
             CODES, "codes = torch.relu((x - centre) @ matrix) + bias",
         ),
         Mistake(
@@ -970,7 +970,7 @@ encode = Exercise(
         ),
         Mistake(
             "ones instead of codes",
-            "You mark which latents are kept. Return their codes.",
+            "You return 1 for each latent that is kept. Return its code.",
             "kept.values)", "torch.ones_like(kept.values))",
         ),
         Mistake(
@@ -990,7 +990,7 @@ encode = Exercise(
         ),
         Mistake(
             "softmax instead of the ReLU",
-            "You apply a softmax, so the latents of a vector compete and sum to 1. Apply a ReLU to each.",
+            "You apply a softmax, so the codes of a vector compete and sum to 1. Apply a ReLU to each code.",
             "torch.relu((x - centre) @ matrix + bias)", "((x - centre) @ matrix + bias).softmax(dim=1)",
         ),
         detached("encode"),
@@ -1027,7 +1027,7 @@ def encode(x, matrix, bias, centre, k):
     hints=(
         "One vector, five latents, codes 0.2, 3, 0, 1, 0.5 and k = 2: what is returned?",
         "x: (n, D); matrix: (D, F). Codes before and after the choice: (n, F).",
-        "codes = ReLU of (x − centre) times matrix, plus bias\nif k is 0: these\notherwise the k largest of each row; zeros elsewhere",
+        "codes = ReLU of (x − centre) times matrix, plus bias\nif k is 0: return these codes\notherwise: keep the k largest of each row, with zeros elsewhere",
         "A near miss: `codes.topk(k)` returns only k columns. Put the values back at their indices.",
     ),
     survivors={"codes.topk(k)`": "the last axis is the default"},
@@ -1078,7 +1078,7 @@ sparse_loss = Exercise(
         ),
         Mistake(
             "centre missing",
-            "You decode without the centre. The codes describe how a vector differs from it.",
+            "You decode without the centre. The codes describe how a vector differs from the centre.",
             " - centre)", ")",
         ),
         Mistake(
@@ -1093,7 +1093,7 @@ sparse_loss = Exercise(
         ),
         Mistake(
             "distance not squared",
-            "You use the distance itself. Use its square.",
+            "You use the distance between x and the decoded vector. Use its square.",
             ".square().sum(dim=1)", ".norm(dim=1)",
         ),
         Mistake(
@@ -1119,7 +1119,7 @@ sparse_loss = Exercise(
         ),
         Mistake(
             "squared codes in the penalty",
-            "You penalise the squares of the codes. That makes codes small, but not sparse; use the codes themselves.",
+            "You penalise the squares of the codes, which makes codes small but not sparse. Use the codes themselves.",
             "l1 * (codes @", "l1 * (codes.square() @",
         ),
         Mistake(
@@ -1129,7 +1129,7 @@ sparse_loss = Exercise(
         ),
         Mistake(
             "number of active latents in the penalty",
-            "Your penalty counts the active latents. No gradient comes from a count; use the codes times the lengths.",
+            "Your penalty counts the active latents. A count has no gradient; multiply the codes by the lengths of their directions.",
             "(codes @ directions.norm(dim=1))", "(codes > 0).float().sum(dim=1)",
         ),
         Mistake(
@@ -1222,7 +1222,7 @@ detection = Exercise(
         ),
         Mistake(
             "divided by the number of all tokens",
-            "You divide by the number of all tokens. Precision divides by the tokens on which the latent is active, recall by those that have the feature.",
+            "You divide by the number of all tokens. Precision divides by the number of tokens on which the latent is active, recall by the number of tokens that have the feature.",
             edits={PRECISION: "precision = both / len(active)", RETURNED: "return torch.stack([precision, precision])"},
         ),
         Mistake(
@@ -1232,7 +1232,7 @@ detection = Exercise(
         ),
         Mistake(
             "features before latents",
-            "Your last two axes are exchanged: latents come before features.",
+            "Your last two axes are swapped: latents come before features.",
             RETURNED, RETURNED.replace(")])", ")]).transpose(1, 2)"),
         ),
         Mistake(
@@ -1241,19 +1241,19 @@ detection = Exercise(
             edits={PRECISION: "precision = both", RETURNED: "return torch.stack([both, both])"},
         ),
         Mistake(
-            "F1 in the place of recall",
+            "F1 instead of recall",
             "Your row 1 is F1. Return recall itself.",
             RETURNED,
             "recall = both / truth.sum(dim=0).clamp_min(1)\n    f1 = 2 * precision * recall / (precision + recall).clamp_min(1e-9)\n    return torch.stack([precision, f1])",
         ),
         Mistake(
             "tokens without the feature",
-            "You count tokens *without* the feature. Count those on which the latent is active and that have the feature.",
+            "You count tokens *without* the feature. Count the tokens on which the latent is active and that have the feature.",
             BOTH, "both = active.T @ (1 - truth)",
         ),
         Mistake(
             "1 added to the divisor",
-            "You add 1 to every divisor, so your shares are too small. Only a divisor of 0 needs another treatment.",
+            "You add 1 to every divisor, so your shares are too small. Only a divisor of 0 needs special treatment.",
             edits={
                 PRECISION: "precision = both / (active.sum(dim=0)[:, None] + 1)",
                 RETURNED: "return torch.stack([precision, both / (truth.sum(dim=0) + 1)])",
@@ -1295,7 +1295,7 @@ def detection(active, truth):
 """,
     },
     hints=(
-        "A latent is active on 4 tokens, 3 of which belong to the topic; 10 tokens do. What are precision and recall?",
+        "A latent is active on 4 tokens, 3 of which belong to the topic; in all, 10 tokens belong to it. What are precision and recall?",
         "active: (n, F), truth: (n, C). Tokens with both: (F, C). Divisors: (F, 1) and (C). Output: (2, F, C).",
         "count the tokens on which latent f is active and that have feature c, for all pairs: a matrix product\ndivide by the number of tokens on which "
         "the latent is active\ndivide by the number of tokens with the feature\n0 where a divisor is 0",
@@ -1331,7 +1331,7 @@ steering_vector = Exercise(
         ),
         Mistake(
             "all other vectors as the other sense",
-            "You subtract the mean of all vectors that do not have the sense `towards`. Use only those of the sense `away`.",
+            "You subtract the mean of all vectors that do not have the sense `towards`. Use only the vectors of the sense `away`.",
             "vectors[senses == away]", "vectors[senses != towards]",
         ),
         Mistake(
@@ -1346,7 +1346,7 @@ steering_vector = Exercise(
         ),
         Mistake(
             "scaled to length 1",
-            "You scale the vector to length 1. Return the difference itself: its length says how far apart the senses are.",
+            "You scale the vector to length 1. Return the difference itself: its length shows how far apart the two means are.",
             MEANS, "difference = " + MEANS.removeprefix("return ") + "\n    return difference / difference.norm()",
         ),
         Mistake(
@@ -1356,7 +1356,7 @@ steering_vector = Exercise(
         ),
         Mistake(
             "sum of the two means",
-            "You add the two means. Subtract the second one.",
+            "You add the two means. Subtract the second mean.",
             "dim=0) - vectors", "dim=0) + vectors",
         ),
         Mistake(
@@ -1399,9 +1399,9 @@ def steering_vector(vectors, senses, towards, away):
 """,
     },
     hints=(
-        "At which end of the arrow is the sense that you want to reach?",
-        "vectors: (n, D). Of one sense: (m, D). Means: (D). Output: (D).",
+        "The vector is an arrow between two means. At which end is the sense that you want to steer towards?",
+        "vectors: (n, D). Vectors of one sense: (m, D). Means: (D). Output: (D).",
         "mean of the vectors whose sense is `towards`\nminus the mean of the vectors whose sense is `away`",
-        "A near miss: `senses != towards` also includes third senses, such as the phone's for *cell*.",
+        "A near miss: `senses != towards` also includes other senses, such as the telephone sense of *cell*.",
     ),
 )

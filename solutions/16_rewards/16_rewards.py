@@ -136,7 +136,7 @@ check("rewards.exact_gradient", lambda case: exact_gradient(case["logits"], case
 # We test all three functions on the next word after "yesterday the scout". The policy is the small GPT of notebook 07, with 1,795 possible words, and a word earns
 # half a point per letter, as in notebook 14. The error of an estimate is its distance from the exact gradient, relative to the length of the exact gradient.
 #
-# **Predict:** with 16 samples, which fraction of the *squared* error is removed by the leave-one-out baseline?
+# **Predict:** with 16 samples, what fraction of the *squared* error does the leave-one-out baseline remove?
 
 # %% tags=["demo"]
 predict("rewards.variance_removed", ...)             # between 0 and 1
@@ -202,9 +202,9 @@ def group_advantages(reward: Float[Tensor, "P G"]) -> Float[Tensor, "P G"]:
 check("rewards.group_advantages", lambda case: group_advantages(case["reward"]))
 
 # %% [markdown]
-# All tokens of an answer share its advantage A. For each token, let ρ be the ratio of its probability under the policy to that under the old policy, which generated
-# the answer. The objective takes the smaller of two products, so the policy gains nothing by moving ρ beyond the bounds. The last term is a penalty for leaving
-# the reference:
+# All tokens of an answer share its advantage A. For each token, let ρ be the ratio of its probability under the policy to that under the old policy, which
+# generated the answer. The objective takes the smaller of two products, so the policy gains nothing by moving ρ beyond the bounds. The last term is a penalty
+# for moving away from the reference:
 #
 # $$\min\big(\rho A,\ \mathrm{clip}(\rho, 1-\epsilon, 1+\epsilon)\, A\big) - \beta\,\big(e^{g} - g - 1\big), \qquad g = \log \pi_\text{ref} - \log \pi$$
 
@@ -234,9 +234,9 @@ def grpo_loss(
 check("rewards.grpo_loss", lambda case: grpo_loss(**case), gradients=["log_p"])
 
 # %% [markdown]
-# **Close to the best policy?** We train a policy to continue the three prompts of notebook 14 with one word. The reward is half a point per letter. The policy is a table of
-# logits, with a row for each prompt, and starts as the GPT. All 1,795 words can be enumerated, so π* ∝ π_ref · exp(r/β) is known for each β (`best_policy`, from
-# notebook 14), and so are all rewards and divergences.
+# **Close to the best policy?** We train a policy to continue the three prompts of notebook 14 with one word. The reward is half a point per letter. The
+# policy is a table of logits, with one row per prompt, initialised with the log-probabilities of the GPT. All 1,795 words can be enumerated, so π* ∝ π_ref ·
+# exp(r/β) is known for each β (`best_policy`, from notebook 14), and so are all rewards and divergences.
 #
 # There are two ways to stay near the reference. The penalty of `grpo_loss` acts *in the loss*. Alternatively, β · log(π/π_ref) is subtracted *from the reward* of each
 # answer, as for the first assistants (Ouyang et al. 2022), and β is 0 in the loss.
@@ -310,8 +310,8 @@ for (penalty, group, beta), runs in grpo.groupby(["penalty", "group", "beta"], s
     print(f"{penalty:>14}{group:>7}{beta:>6g}{one['reward']:>9.2f}{one['best_reward']:>8.2f}{one['to_ref']:>22.2f}{one['best_to_ref']:>8.2f}{one['to_best']:>15.3f}")
 
 # %% [markdown]
-# With the penalty in the reward, GRPO ends up very close to π* at β = 1, whether groups have 4 or 16 answers. With the penalty in the loss, it moves several times as far
-# away as π*. Why?
+# With the penalty in the reward, GRPO ends up very close to π* at β = 1, whether groups have 4 or 16 answers. With the penalty in the loss, it ends up
+# several times as far from the reference as π* is. Why?
 #
 # On samples from the policy, the *value* of the penalty e^g − g − 1 is an unbiased estimate of KL(π ‖ π_ref). Its *gradient*, however, is not the gradient of KL(π ‖ π_ref), because
 # differentiating the loss leaves out that π also decides which answers are sampled (Tang and Munos 2025). We compute both exactly, by enumeration.
@@ -350,7 +350,7 @@ def best_of_n(p: Float[Tensor, "N"], reward: Float[Tensor, "N"], n: int) -> Floa
 
     p contains the reference's probabilities (all positive). n answers are sampled from it
     independently, and the first one with the highest reward is kept. Answers may have equal
-    rewards. An (N, N) table is small enough.
+    rewards. You may build an (N, N) table: it fits into memory.
     """
     ### BEGIN SOLUTION
     at_most = (p * (reward <= reward[:, None])).sum(dim=1)
@@ -372,8 +372,8 @@ for n in (2, 4, 16, 64, 256):
     print(f"best of {n:>3}: {nats:.2f} nats from the reference (formula: {np.log(n) - (n - 1) / n:.2f}), reward {best_of[-1][2]:.2f}")
 
 # %% [markdown]
-# The exact distances are below those of the formula, because many words have equally many letters: which of them is kept makes no difference to the reward, so the
-# reference decides. In general, the formula is an upper bound (Beirami et al. 2024).
+# The exact distances are below those of the formula, because many words have equally many letters. Among such words, best-of-n chooses in proportion to the
+# reference's probabilities. In general, the formula is an upper bound (Beirami et al. 2024).
 #
 # We can now draw all methods in one plane. DPO (14) is trained on 2,000 comparisons per prompt, which were sampled from the reference.
 
@@ -397,18 +397,19 @@ best_curve = np.array([(rewarding.mean_kl(best, log_ref), rewarding.mean_reward(
 pictures.plane(best_curve, grpo, dpo, best_of, ref_reward)
 
 # %% [markdown]
-# GRPO with the penalty in the reward is almost on the curve of the best policies. With the penalty in the loss, it earns clearly less than a best policy at the same
-# distance. Best-of-n stays close to the curve for all n. It needs no training, but each answer costs n times as much.
+# GRPO with the penalty in the reward is almost on the curve of the best policies. With the penalty in the loss, it earns clearly less than the best policy at
+# the same distance. Best-of-n stays close to the curve for all n. It needs no training, but each answer costs n times as much.
 #
-# DPO earns less than a best policy at the same distance, for every seed and every β. The comparison is not quite fair, because GRPO saw 19,200 rewards per prompt. Moreover, a table of
-# logits shares nothing between words, so a rare word that won its only comparison by chance is raised further and further.
+# For every seed and every β, DPO earns less than the best policy at the same distance. The comparison is not quite fair, because GRPO saw 19,200 rewards per
+# prompt. Moreover, a table of logits shares nothing between words, so the logit of a rare word that won its only comparison by chance rises further and
+# further.
 
 # %% [markdown]
 # ## 5 · When the reward is wrong
 #
-# So far, the reward was what we wanted. In practice it is a **proxy**: a reward model trained on preferences (14), a test suite, a count. Optimising a proxy too far
-# harms what it stands for. This effect is called **reward hacking** or over-optimisation, and Gao et al. (2023) measured it with a second reward model as the
-# judge. We can compute it.
+# So far, the reward was what we wanted. In practice it is a **proxy**: a reward model trained on preferences (14), a test suite, a count. Optimising a proxy
+# too far harms the quality that the proxy stands for. This effect is called **reward hacking** or over-optimisation, and Gao et al. (2023) measured it with a
+# second reward model as the judge. We can compute it.
 #
 # Suppose that readers like long words, but only in possible sentences. The **true reward** is half a point per letter if some sentence of the language begins
 # like this, and 0 otherwise; the language's exact probability model decides. The proxy counts letters only.
@@ -447,7 +448,7 @@ def overoptimised(
 check("rewards.overoptimised", lambda case: overoptimised(**case))
 
 # %% [markdown]
-# A **better proxy** includes a checker, which gives 0 to nine in ten impossible words, chosen at random, and overlooks the others.
+# A **better proxy** includes a checker, which gives the reward 0 to nine out of ten impossible words, chosen at random, and overlooks the others.
 #
 # **Predict:** with the plain proxy, how many nats from the reference is the true reward highest?
 
@@ -505,9 +506,9 @@ pictures.hacked(curves, hacking, {name: one["kl"] for name, one in peaks.items()
 # The zero of the covariance predicts the maximum. The mean of the *proxy*, however, rises all the time, so it does not reveal when to stop.
 
 # %% [markdown]
-# Three remedies can be seen. **Early stopping:** GRPO without a penalty passes the maximum; for each of the three seeds, the true reward is lower after 300 steps than it was before.
-# **A larger β** keeps the best policy at the maximum or before it. **A better proxy** moves the maximum to a higher reward and a greater distance. It only delays the decline:
-# the words that the checker overlooks are exactly those that an optimiser finds.
+# Three remedies can be seen. **Early stopping:** GRPO without a penalty passes the maximum; for each of the three seeds, the true reward is lower after 300
+# steps than it had been earlier in training. **A larger β** keeps the best policy at the maximum or before it. **A better proxy** moves the maximum to a
+# higher reward and a greater distance. It only delays the decline: the words that the checker overlooks are exactly those that an optimiser finds.
 
 # %% [markdown]
 # ## 6 · Several answers to one question
@@ -587,23 +588,25 @@ pictures.voted(voted, len(drawn))
 # this gap between pass@1 and pass@8 into higher accuracy for a single answer.
 
 # %% [markdown]
-# Verified samples can also become training data. Fine-tuning a model on its own verified answers is called **rejection sampling**, or STaR (Zelikman et al.
-# 2022). Training a small model on the answers of a larger one is **distillation**. DeepSeek's small reasoning models were made in this way (DeepSeek-AI 2025).
+# Verified samples can also become training data. Fine-tuning a model on its own verified answers is called **rejection-sampling fine-tuning** (as in STaR,
+# Zelikman et al. 2022). Training a small model on the answers of a larger one is **distillation**. DeepSeek's small reasoning models were made in this way
+# (DeepSeek-AI 2025).
 #
 # RLVR trains the policy itself. For large models, Yue et al. (2025) report that pass@1 rises but the *base* model catches up, or is better, at large k:
-# training had raised the probability of correct answers that the base model could already generate. Such a comparison needs the chance level for the same k: someone
-# who guesses one of ten digits has pass@64 of 99.9 %. (Section 7, which is optional, makes this comparison with small models.)
+# training had raised the probability of correct answers that the base model could already generate. Such a comparison must include the chance level at the
+# same k: guessing one of ten digits gives a pass@64 of 99.9 %. (The optional section 7 makes this comparison with small models.)
 
 # %% [markdown]
 # **Question 1 · What has been learned?** A report says: "After reinforcement learning with verifiable rewards, pass@1 of our model on a mathematics test rose from 30 % to
 # 60 %. Our model has learned to reason." Which measurements would you request before you believe the second sentence, and what would each of them show? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "rewards-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# First, I would ask for pass@k of the base and the tuned model up to large k, on the same problems. If the base model catches up, training has raised the probability of
-# answers that the model could already produce; if the tuned model stays ahead, it solves problems that the base model does not. Because some answers can be guessed,
-# pass@k needs the chance level for the same k. Second, I would ask for the majority vote of the base model, which also needs no verifier at test time: the fair
-# comparison has the same number of generated tokens. Third, I would use new problems that are longer or written after training, in order to exclude leaked tests and to see whether the steps
-# generalise. Finally, I would check the chains themselves: a correct final answer does not show that the steps are correct, because only the answer was rewarded.
+# First, I would ask for pass@k of the base and the tuned model up to large k, on the same problems. If the base model catches up, training has raised the
+# probability of answers that the model could already produce; if the tuned model stays ahead, it solves problems that the base model does not. Because some
+# answers can be guessed, pass@k must be compared with the chance level at the same k. Second, I would ask for the majority vote of the base model, which also
+# needs no verifier at test time: the fair comparison has the same number of generated tokens. Third, I would use new problems that are longer or written
+# after training, in order to exclude leaked tests and to see whether the steps generalise. Finally, I would check the reasoning steps themselves: a correct
+# final answer does not show that they are correct, because only the answer was rewarded.
 #
 # *Marking: 1 point for distinguishing sharpening from new abilities (pass@k at large k, with chance level or a count of problems solved only after training); 1 point
 # for one further control with its reason (majority vote or equal compute, fresh or longer problems, correctness of the steps).*
@@ -614,11 +617,12 @@ pictures.voted(voted, len(drawn))
 # (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "rewards-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The reward itself does not show when to stop, because it rises on both sides of the maximum. I would record the KL divergence to the reference, which is comparable
-# between runs, and from time to time have annotators compare samples of the current policy with samples of the reference. When their preference stops rising (or the
-# correlation of reward and judgement among current samples reaches zero), I would stop and return to the best checkpoint. A larger β bounds the
-# distance from the reference, so that the policy ends near this point. A better proxy moves the maximum further away: I would
-# add comparisons of *current* samples to the reward model's training data, since it was trained on the reference's samples and is wrong where the policy is now.
+# The reward itself does not show when to stop, because it rises both before and after the true reward reaches its maximum. I would record the KL divergence
+# to the reference, which is comparable between runs, and from time to time have annotators compare samples of the current policy with samples of the
+# reference. When their preference stops rising (or the correlation of reward and judgement among current samples reaches zero), I would stop and return to
+# the best checkpoint. A larger β limits the distance from the reference, so that training ends near the maximum of the true reward. A better proxy moves the
+# maximum further away: I would add comparisons of *current* samples to the reward model's training data, since it was trained on the reference's samples and
+# is wrong where the policy is now.
 #
 # *Marking: 1 point for recording the distance from the reference and an independent judgement of current samples, with a rule for stopping; 1 point for two changes with
 # reasons (larger β or an earlier stop; better proxy, e.g. comparisons of current samples, an ensemble, a verifier).*
@@ -645,8 +649,8 @@ for number, form in enumerate(routes.FORMS):
     print(f"{form:>12}:   {routes.spelled(shown.written(np.array([number]))[0])}")
 
 # %% [markdown]
-# GPTs with two layers were trained on new routes in every step, with three seeds: step by step for 400 steps, and at once for twice as many (`python -m experiments
-# rewards_steps`).
+# Two-layer GPTs were trained on new routes with three seeds: for 400 updates on answers written step by step, and for 800 on answers written at once (`python
+# -m experiments rewards_steps`).
 #
 # **Predict:** how accurate is the model that answers *at once*, on average over routes of one to eight buses? (Chance level is one in twelve, 0.08.)
 
@@ -663,8 +667,9 @@ print(f"at once, trained for 3,200 steps: {mean:.3f} ± {half:.3f} (95 % interva
 pictures.by_buses(forms)
 
 # %% [markdown]
-# Step by step, the model is correct for every number of buses. At once, it is only slightly better than chance, although it was trained for twice as long. Even with four times
-# as many steps, no gain can be detected. A step is a single look-up in the map, and every step on the way is a training target. A direct answer has one target for the whole route.
+# The model that answers step by step is correct for every number of buses. The model that answers at once is correct for 15 % of the routes on average
+# (chance level: 8 %), although it was trained for twice as long. Even with four times as many training steps, we detect no gain. A step is a single look-up
+# in the map, and every step on the way is a training target. A direct answer has one target for the whole route.
 
 # %% [markdown]
 # For a single bus, the two forms coincide, so two layers can compute this answer. The model trained on direct answers fails even here: without the steps, training does
@@ -675,7 +680,7 @@ pictures.by_buses(forms)
 # trains it for 60 steps with your `group_advantages` and `grpo_loss`, without a penalty. The reward is 1 if the last town is correct, so the steps themselves are not rewarded. As a
 # control, the same training starts from a base that has never seen a step.
 #
-# **Predict:** before GRPO, about a fifth of the base model's answers are written step by step. Which fraction is it afterwards?
+# **Predict:** before GRPO, about a fifth of the base model's answers are written step by step. What fraction is written step by step afterwards?
 
 # %% tags=["demo"]
 predict("rewards.stepwise_after", ...)
@@ -694,9 +699,10 @@ pictures.passes(verified_runs)
 # themselves: most of the base's answers with steps were wrong.
 
 # %% [markdown]
-# In the control, there is nothing to reinforce, because the base generates practically no steps. After GRPO, two of the three models write several towns in some of their
-# answers, but these answers are not correct more often than the others. No gain in accuracy can be detected, and the guesses become less varied: pass@8 falls for each
-# of the three seeds. Here, reinforcement learning sharpens a behaviour that the base already shows now and then; it does not discover one.
+# In the control, there is nothing to reinforce, because the base generates practically no steps. After GRPO, two of the three models write several towns in
+# some of their answers. In one model, 13 % of these answers are correct, against 10 % of the others; in the other model, 7 % against 11 %. No gain in
+# accuracy can be detected, and the guesses become less varied: pass@8 falls for each of the three seeds. Here, reinforcement learning sharpens a behaviour
+# that the base already shows now and then; it does not discover one.
 
 # %% [markdown]
 # As in the comparison of Yue et al. (2025), the base catches up: with 64 samples, it solves every problem. In our case, however, this shows little, because guessing also solves 99.6 % of them.
@@ -705,8 +711,8 @@ pictures.passes(verified_runs)
 # %% [markdown]
 # ## 8 · Further: a judge model as a reward
 #
-# For most answers, there is no verifier. Often another language model judges them (**LLM as a judge**, 14), and its verdict becomes the reward. This reward is a proxy
-# like any other (section 5), so we measure the judge before we optimise its verdict.
+# For most answers, there is no verifier. Often another language model judges them (**LLM as a judge**, 14), and its verdict becomes the reward. This reward
+# is a proxy like any other (section 5), so we evaluate the judge before we optimise its verdict.
 
 # %% [markdown]
 # SmolLM2 reads a question about this course and two passages, A and B, as answers (`data/retrieval`, 11). Its margin is log p(A) − log p(B) after "The better answer is Answer".

@@ -54,9 +54,9 @@ split = Exercise(
     mistakes=(
         Mistake("copies stay in the held-out part", "Some of your held-out passages also occur in the training part: the model can recite them, and its loss will look too good. Mark them with −1.", COPY, "1"),
         Mistake("only exact copies found", "You find copies only if every character is the same. Ignore letter case and punctuation, as the docstring says.", WORDS, "list(passages)"),
-        Mistake("punctuation not ignored", "You ignore letter case, but a copy with other punctuation or quotation marks still counts as new. Compare the words alone.", r're.findall(r"\w+", one.lower())', "one.lower().split()"),
+        Mistake("punctuation not ignored", "You ignore letter case, but a copy with different punctuation or quotation marks still counts as new. Compare only the words.", r're.findall(r"\w+", one.lower())', "one.lower().split()"),
         Mistake("letter case not ignored", "A copy in capitals still counts as new in your answer. Compare the words in lower case.", "one.lower()", "one"),
-        Mistake("copies removed from the training part", "You leave out the copy in the training part and keep the one in the held-out part. The docstring asks for the opposite.", code=r"""
+        Mistake("copies removed from the training part", "You leave out the copy in the training part and keep the copy in the held-out part. The docstring asks for the opposite.", code=r"""
 def split(passages, sizes, fraction):
     first = len(passages)
     while sizes[first:].sum() < fraction * sizes.sum():
@@ -68,7 +68,7 @@ def split(passages, sizes, fraction):
         Mistake("copies within the held-out part left out", "You also leave out passages that are repeated within the held-out part. Only copies of *training* passages leak.", f"parts = [{COPY} for one in words[first:]]", "parts = []\n    for one in words[first:]:\n        parts.append(-1 if one in training else 1)\n        training.add(one)"),
         Mistake("the order of the words ignored", "You also leave out passages that have the words of a training passage in another order. A copy has the same words in the same order.", r're.findall(r"\w+", one.lower())', r're.findall(r"\w+", " ".join(sorted(re.findall(r"\w+", one.lower()))))'),
         Mistake("spaces ignored", "You delete the spaces between words, so that “a bc” and “ab c” look the same. Compare the words one by one, or joined by a space.", '" ".join(re.findall', '"".join(re.findall'),
-        Mistake("passages that share a word left out", "You leave out every passage that shares a word with the training part. Only a passage that is a copy as a whole leaks.", code=r"""
+        Mistake("passages that share a word left out", "You leave out every passage that shares a word with the training part. Only a complete copy leaks.", code=r"""
 def split(passages, sizes, fraction):
     first = len(passages)
     while sizes[first:].sum() < fraction * sizes.sum():
@@ -77,9 +77,9 @@ def split(passages, sizes, fraction):
     training = set().union(*words[:first])
     return torch.tensor([0] * first + [-1 if one & training else 1 for one in words[first:]])
 """),
-        Mistake("fraction counted in passages", "You count passages, but passages have different sizes. Compare the sums of their sizes.", "sizes[first:].sum() < fraction * sizes.sum()", "len(passages) - first < fraction * len(passages)"),
-        Mistake("held-out part too short", "Your held-out part is below the requested fraction. Go on until its size is at least the fraction of the whole.", "    first = len(passages)\n    while sizes[first:].sum() < fraction * sizes.sum():", "    first = len(passages)\n    while sizes[first - 1:].sum() < fraction * sizes.sum():"),
-        Mistake("one passage too many when the fraction is met exactly", "If the held-out part has exactly the requested fraction, it is large enough: stop there.", ".sum() < fraction", ".sum() <= fraction"),
+        Mistake("fraction counted in passages", "You count passages, but passages have different sizes. Compare sums of sizes.", "sizes[first:].sum() < fraction * sizes.sum()", "len(passages) - first < fraction * len(passages)"),
+        Mistake("held-out part too short", "Your held-out part is below the requested fraction. Add passages until it has at least this fraction of the total size.", "    first = len(passages)\n    while sizes[first:].sum() < fraction * sizes.sum():", "    first = len(passages)\n    while sizes[first - 1:].sum() < fraction * sizes.sum():"),
+        Mistake("one passage too many when the fraction is met exactly", "If the held-out part has exactly the requested fraction, it is large enough: do not add another passage.", ".sum() < fraction", ".sum() <= fraction"),
         Mistake("held out at the beginning", "Your held-out part is at the beginning of the text. The docstring asks for the last passages.", code=r"""
 def split(passages, sizes, fraction):
     end = 0
@@ -90,8 +90,8 @@ def split(passages, sizes, fraction):
     return torch.tensor([-1 if one in training else 1 for one in words[:end]] + [0] * (len(words) - end))
 """),
         Mistake("fraction of the training part", "The fraction describes the held-out part, not the training part.", "fraction * sizes.sum()", "(1 - fraction) * sizes.sum()"),
-        Mistake("0 and 1 exchanged", "Your training passages have the number 1 and the held-out ones 0. It is the other way round: 0 is training, 1 is held out.", edits={COPY: "-1 if one in training else 0", "[0] * first": "[1] * first"}),
-        Mistake("copies counted as training passages", "You mark the copies in the held-out part with 0, as if they were trained on. They belong to neither part: mark them with −1.", COPY, "0 if one in training else 1"),
+        Mistake("0 and 1 swapped", "You mark training passages with 1 and held-out passages with 0. It is the other way round: 0 is training, 1 is held out.", edits={COPY: "-1 if one in training else 0", "[0] * first": "[1] * first"}),
+        Mistake("copies counted as training passages", "You mark the copies in the held-out part with 0, as if the model were trained on them. They belong to neither part: mark them with −1.", COPY, "0 if one in training else 1"),
     ),
     alternatives={
         "cumulative sums": r"""
@@ -116,11 +116,11 @@ def split(passages, sizes, fraction):
     },
     hints=(
         "A licence or a chorus occurs ten times in your text. What does the held-out loss measure on its last copy?",
-        "passages: n strings; sizes: (n). Output: (n), whole numbers −1, 0 or 1; the zeros come first.",
-        "go from the end until the sizes add up to the fraction\nthe words of each passage, in lower case, as one string\nthe set of these strings before the split\n−1 for a string behind the split that is in the set",
+        "passages: n strings; sizes: (n). Output: (n), integers −1, 0 or 1; the zeros come first.",
+        "go from the end until the sizes add up to the fraction\nthe words of each passage, in lower case, as one string\nthe set of these strings before the split\n−1 for a string after the split that is in the set",
         "A near miss: `passage in passages[:first]` finds exact copies only.",
     ),
-    survivors={"training = set(words[:first])` → `training = words[:first]": "looking up in a list gives the same, more slowly"},
+    survivors={"training = set(words[:first])` → `training = words[:first]": "searching a list gives the same result, but more slowly"},
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ the unigram baseline
@@ -145,30 +145,30 @@ unigram_loss = Exercise(
     rule=Rule("close", 2e-5),
     mistakes=(
         Mistake("no smoothing", "Tokens that do not occur in the training text have probability 0 in your model, so the loss is infinite. Add 1 to every count.", COUNTED, COUNTED.removesuffix(" + 1")),
-        Mistake("a tiny number added to the probabilities", "You add a tiny number to the probabilities, so a token that does not occur in the training text costs 20 nats or more. Add 1 to every count instead.", code="""
+        Mistake("a tiny number added to the probabilities", "You add a tiny number to the probabilities, so the loss of a token that does not occur in the training text is 20 nats or more. Add 1 to every count instead.", code="""
 def unigram_loss(train, held_out, byte_counts):
     p = torch.bincount(train, minlength=len(byte_counts)) / len(train)
     return -(p[held_out] + 1e-10).log().sum() / byte_counts[held_out].sum()
 """),
-        Mistake("tokens without a count forgotten", "The last ids of the vocabulary do not occur in the training text, and you do not add 1 for them. Count all V tokens: bincount(…, minlength=V).", "bincount(train, minlength=len(byte_counts))", "bincount(train, minlength=int(held_out.max()) + 1)", also=("""
+        Mistake("no 1 added for the last ids", "The last ids of the vocabulary do not occur in the training text, and you do not add 1 for them. Count all V tokens: bincount(…, minlength=V).", "bincount(train, minlength=len(byte_counts))", "bincount(train, minlength=int(held_out.max()) + 1)", also=("""
 def unigram_loss(train, held_out, byte_counts):
     counts = torch.bincount(train) + 1
     nats = -(counts / counts.sum()).log()[held_out]
     return nats.sum() / byte_counts[held_out].sum()
 """,)),
-        Mistake("1 added for the tokens that occur only", "Your denominator contains the added 1 only for tokens that occur in the training text. You add 1 for each of the V tokens, so add V to it.", "counts / counts.sum()", "counts / (len(train) + len(train.unique()))"),
-        Mistake("counts of 0 raised to 1", "You change counts of 0 to 1 and leave the others as they are. Add 1 to every count.", COUNTED, COUNTED.removesuffix(" + 1") + ".clamp(min=1)"),
-        Mistake("counts weighted by bytes", "You weight the counts by the bytes of the tokens. The model predicts tokens: bytes belong only to the division at the end.", COUNTED, f"({COUNTED}) * byte_counts"),
+        Mistake("number of tokens that occur added to the denominator", "You add to the denominator only the number of different tokens that occur in the training text. You add 1 to the counts of all V tokens, so add V to the denominator.", "counts / counts.sum()", "counts / (len(train) + len(train.unique()))"),
+        Mistake("counts of 0 raised to 1", "You change counts of 0 to 1 and leave the other counts unchanged. Add 1 to every count.", COUNTED, COUNTED.removesuffix(" + 1") + ".clamp(min=1)"),
+        Mistake("counts weighted by bytes", "You multiply the counts by the byte counts of the tokens. The model predicts tokens: use the byte counts only in the division at the end.", COUNTED, f"({COUNTED}) * byte_counts"),
         Mistake("1 added to the probabilities", "You add 1 to the probabilities, which makes them nearly equal. Add 1 to the counts, before you divide.", "(counts / counts.sum())", "(((counts - 1) / len(train) + 1) / (len(byte_counts) + 1))"),
         Mistake("counts taken as logits", "You use the counts as logits, so a softmax turns them into powers of e. Probabilities are proportional to the counts themselves: take their logarithms.", "-(counts / counts.sum()).log()[held_out]", "-counts.float().log_softmax(0)[held_out]"),
-        Mistake("bytes of the vocabulary", "You divide by the bytes of all tokens of the vocabulary, or by their mean. Divide by the bytes of the tokens that the held-out text consists of.", BYTES, "byte_counts.sum()", also=("""
+        Mistake("bytes of the vocabulary", "You divide by the bytes of all tokens of the vocabulary, or by their mean. Divide by the total number of bytes of the held-out text.", BYTES, "byte_counts.sum()", also=("""
 def unigram_loss(train, held_out, byte_counts):
     counts = torch.bincount(train, minlength=len(byte_counts)) + 1
     nats = -(counts / counts.sum()).log()[held_out]
     return nats.mean() / byte_counts.float().mean()
 """,)),
-        Mistake("each kind of token counted once", "A token that occurs five times in the held-out text has to count five times. You count each kind of token once.", edits={"[held_out]\n": "[held_out.unique()]\n", BYTES: "byte_counts[held_out.unique()].sum()"}),
-        Mistake("entropy of the training text", "You compute the entropy of the unigram model, the loss that it would expect. Take the −log p of the tokens in the held-out text.", code="""
+        Mistake("each distinct token counted once", "You count each distinct token once. A token that occurs five times in the held-out text has to count five times.", edits={"[held_out]\n": "[held_out.unique()]\n", BYTES: "byte_counts[held_out.unique()].sum()"}),
+        Mistake("entropy of the training text", "You compute the entropy of the unigram model, which is its expected loss. Sum −log p over the tokens of the held-out text.", code="""
 def unigram_loss(train, held_out, byte_counts):
     counts = torch.bincount(train, minlength=len(byte_counts)) + 1
     p = counts / counts.sum()
@@ -176,14 +176,14 @@ def unigram_loss(train, held_out, byte_counts):
 """),
         Mistake("nats per token", "You divide by the number of tokens. A tokeniser with longer tokens would look worse: divide by the bytes.", BYTES, "len(held_out)"),
         Mistake("bits instead of nats", "Your loss is in bits. The docstring asks for nats: use the natural logarithm.", ".log()", ".log2()"),
-        Mistake("counts of the held-out text", "You count tokens in the held-out text, which the model must not have seen. Count in the training text.", "bincount(train,", "bincount(held_out,"),
-        Mistake("counts of both texts", "You count tokens in both texts. Only the training text may be counted.", "bincount(train,", "bincount(torch.cat([train, held_out]),"),
+        Mistake("counts of the held-out text", "You count tokens in the held-out text, which the model must not have seen. Count only tokens of the training text.", "bincount(train,", "bincount(held_out,"),
+        Mistake("counts of both texts", "You count tokens in both texts. Count only tokens of the training text.", "bincount(train,", "bincount(torch.cat([train, held_out]),"),
         Mistake("probabilities do not sum to 1", "You add 1 to each count, but divide by the number of tokens without these additions, so the probabilities sum to more than 1.", "counts.sum()", "len(train)"),
         Mistake("mean over tokens of nats per byte", "You divide each token's loss by its bytes and average. Divide the sum of all losses by the sum of all bytes.", f"nats.sum() / {BYTES}", "(nats / byte_counts[held_out]).mean()"),
-        Mistake("bytes of the training text", "You divide by the bytes of the training text. The loss belongs to the held-out text.", "byte_counts[held_out]", "byte_counts[train]"),
-        Mistake("loss of the training text", "You compute the loss of the training text. Compute that of the held-out text.", edits={"[held_out]\n": "[train]\n", BYTES: "byte_counts[train].sum()"}),
+        Mistake("bytes of the training text", "You divide by the bytes of the training text. You compute the loss of the held-out text, so divide by its bytes.", "byte_counts[held_out]", "byte_counts[train]"),
+        Mistake("loss of the training text", "You compute the loss of the training text. Compute the loss of the held-out text.", edits={"[held_out]\n": "[train]\n", BYTES: "byte_counts[train].sum()"}),
         Mistake("sum instead of a mean", "You return the sum of the losses. Divide it by the number of bytes.", f" / {BYTES}", ""),
-        Mistake("wrong sign", "Your loss is negative. It is minus the log-probability.", "-(counts", "(counts"),
+        Mistake("wrong sign", "Your loss is negative. The loss of a token is minus its log-probability.", "-(counts", "(counts"),
         Mistake("uniform distribution", "All tokens have the same probability in your model. Use their counts in the training text.", "+ 1\n", "* 0 + 1\n"),
     ),
     alternatives={
@@ -206,7 +206,7 @@ def unigram_loss(train, held_out, byte_counts):
 """,
     },
     hints=(
-        "Which probability does a token get that occurs in the held-out text only?",
+        "What probability does the model assign to a token that occurs only in the held-out text?",
         "train: (N), held_out: (M), byte_counts: (V). Output: one number.",
         "counts of the V tokens in the training text, plus 1\nprobabilities: counts divided by their sum\n−log p of each held-out token, summed\ndivided by the bytes of the held-out tokens",
         "A near miss: the mean over tokens depends on the tokeniser, because one with longer tokens predicts fewer of them.",
@@ -267,7 +267,7 @@ train = Exercise(
         Mistake("gradients add up", BELOW_UNIGRAM["last 13"], "        optimiser.zero_grad()\n", ""),
         Mistake("two batches for each step", BELOW_UNIGRAM["last 8"], "        logits = model", "        model(windows[:, :-1])\n        logits = model"),
         Mistake("not one loss for each step", BELOW_UNIGRAM["last 9"], "return losses", "return losses[-1]"),
-        Mistake("losses that are not those of the steps", BELOW_UNIGRAM["last 10"], "losses[step] = loss.detach()", "losses[step] = 16 * T * loss.detach()", also=("""
+        Mistake("wrong losses returned", BELOW_UNIGRAM["last 10"], "losses[step] = loss.detach()", "losses[step] = 16 * T * loss.detach()", also=("""
 def train(model, ids, steps):
     T, losses = model.config.tokens, []
     optimiser = torch.optim.AdamW(model.parameters(), lr=0.005)
@@ -325,7 +325,7 @@ def train(model, ids, steps):
     hints=(
         "A window has T + 1 tokens. Which T of them does the model read, and which T does it predict?",
         "windows: (16, T + 1). logits: (16, T, V). targets: (16, T). Output: (steps).",
-        "an optimiser for the model's parameters\nat each step:\n    16 random starts, and T + 1 tokens from each\n    logits of all tokens but the last; targets are all but the first\n    mean cross-entropy; gradients set to zero; backward; step",
+        "an optimiser for the model's parameters\nat each step:\n    16 random starts, and T + 1 tokens from each\n    logits for all tokens but the last; the targets are all tokens but the first\n    mean cross-entropy; gradients set to zero; backward; step",
         "A near miss: if the targets are the tokens that the model reads, the loss falls to nearly 0, and the model has learned to copy.",
     ),
     survivors={
@@ -339,7 +339,7 @@ def train(model, ids, steps):
 
 
 def readings(draw: Draw) -> Iterator[Case]:
-    """Undecided occurrences in either reading; readers with different habits; a sense that one of them never uses."""
+    """Undecided occurrences in either annotation; annotators with different habits; a sense that one of them never uses."""
     for n, senses in ((40, 3), (55, 4), (30, 2), (48, 5)):
         shares = np.arange(1, senses + 1) ** 1.3
         first = draw.rng.choice(senses, n, p=shares / shares.sum())
@@ -362,7 +362,7 @@ kappa = Exercise(
     cases=readings,
     rule=Rule("close", 2e-5),
     mistakes=(
-        Mistake("undecided counted as disagreement", "You divide by all occurrences, and an undecided one counts as a disagreement. Leave out those that −1 marks in either reading.", code="""
+        Mistake("undecided counted as disagreement", "You divide by the number of all occurrences, so an undecided occurrence counts as a disagreement. Leave out the occurrences that are −1 in either annotation.", code="""
 def kappa(first, second, senses):
     n = len(first)
     p = torch.stack([(first == sense).sum() for sense in range(senses)]) / n
@@ -370,7 +370,7 @@ def kappa(first, second, senses):
     agreed = ((first == second) & (first >= 0)).sum() / n
     return (agreed - (p * q).sum()) / (1 - (p * q).sum())
 """),
-        Mistake("occurrences kept that one reader decided", "You keep occurrences that only one reader decided. Both have to be decided.", code="""
+        Mistake("occurrences kept that only one annotator labelled", "You keep occurrences that only one annotator labelled. Keep those that both annotators labelled.", code="""
 def kappa(first, second, senses):
     either = (first >= 0) | (second >= 0)
     first, second = first[either], second[either]
@@ -379,7 +379,7 @@ def kappa(first, second, senses):
     agreed = (first == second).float().mean()
     return (agreed - (p * q).sum()) / (1 - (p * q).sum())
 """),
-        Mistake("undecided left out of the agreement only", "You leave out undecided occurrences when you count agreement, but not when you compute the frequencies. Leave them out of both.", code="""
+        Mistake("undecided left out of the agreement only", "You leave out undecided occurrences when you count agreement, but not when you compute the frequencies. Leave them out in both steps.", code="""
 def kappa(first, second, senses):
     both = (first >= 0) & (second >= 0)
     agreed = (first[both] == second[both]).float().mean()
@@ -387,15 +387,15 @@ def kappa(first, second, senses):
     q = torch.stack([(second == sense).float().mean() for sense in range(senses)])
     return (agreed - (p * q).sum()) / (1 - (p * q).sum())
 """),
-        Mistake("two undecided labels counted as agreement", "Where both readers were undecided, you count that as agreement. Leave out what −1 marks in either reading.", code="""
+        Mistake("two undecided labels counted as agreement", "You count it as agreement if both annotators were undecided. Leave out the occurrences that are −1 in either annotation.", code="""
 def kappa(first, second, senses):
     agreed = (first == second).float().mean()
     p = torch.stack([(first == sense).float().mean() for sense in range(senses)])
     q = torch.stack([(second == sense).float().mean() for sense in range(senses)])
     return (agreed - (p * q).sum()) / (1 - (p * q).sum())
 """),
-        Mistake("undecided counted as a sense", "You treat −1 as one more sense. Leave out the occurrences that −1 marks in either reading.", edits={BOTH: "first == first", "first[both], second[both]": "first[both] + 1, second[both] + 1", "minlength=senses) / len(first)": "minlength=senses + 1) / len(first)", "minlength=senses) / len(second)": "minlength=senses + 1) / len(second)"}),
-        Mistake("only the first reading's undecided left out", "You leave out what the first reader could not decide, but keep what the second could not.", code="""
+        Mistake("undecided counted as a sense", "You treat −1 as an additional sense. Leave out the occurrences that are −1 in either annotation.", edits={BOTH: "first == first", "first[both], second[both]": "first[both] + 1, second[both] + 1", "minlength=senses) / len(first)": "minlength=senses + 1) / len(first)", "minlength=senses) / len(second)": "minlength=senses + 1) / len(second)"}),
+        Mistake("undecided left out of the first annotation only", "You leave out the occurrences on which the first annotator was undecided, but keep those on which the second was undecided. Leave out both.", code="""
 def kappa(first, second, senses):
     both = first >= 0
     first, second = first[both], second[both]
@@ -407,13 +407,13 @@ def kappa(first, second, senses):
         Mistake("sense 0 left out", "You leave out the occurrences of sense 0 as if they were undecided. Only −1 means undecided: keep labels of at least 0.", BOTH, "(first > 0) & (second > 0)"),
         Mistake("sense 0 left out of chance", "Your sum over senses leaves out sense 0. The senses are numbered from 0 to senses − 1.", CHANCE, "(p * q)[1:].sum()"),
         Mistake("divided by the disagreement", "You divide by 1 − agreed. Divide by the largest possible value of the numerator, 1 − chance.", "/ (1 - chance)", "/ (1 - agreed)"),
-        Mistake("agreement not corrected for chance", "You return the fraction of equal labels. Two readers who choose at random agree sometimes: subtract this chance.", "(agreed - chance) / (1 - chance)", "agreed"),
-        Mistake("not divided by what is possible", "You subtract chance, but do not divide by 1 − chance, so perfect agreement would not be 1.", "(agreed - chance) / (1 - chance)", "agreed - chance"),
+        Mistake("agreement not corrected for chance", "You return the fraction of equal labels. Two annotators who choose labels at random also agree sometimes: subtract this chance agreement.", "(agreed - chance) / (1 - chance)", "agreed"),
+        Mistake("not divided by 1 − chance", "You subtract chance but do not divide by 1 − chance, so κ would be less than 1 for perfect agreement.", "(agreed - chance) / (1 - chance)", "agreed - chance"),
         Mistake("divided by chance", "You divide by the chance agreement. Divide by the largest possible value of the numerator, 1 − chance.", "/ (1 - chance)", "/ chance"),
-        Mistake("all senses equally probable", "You assume that readers choose each sense equally often. Use the frequencies with which each reader uses it.", CHANCE, "1 / senses"),
-        Mistake("one distribution for both readers", "You average the two readers' frequencies first (Scott's π). Cohen's κ multiplies the frequencies of one reader with those of the other.", CHANCE, "((p + q) / 2).square().sum()"),
-        Mistake("chance from the first reader", "You use the first reader's frequencies twice. Multiply them with those of the second reader.", CHANCE, "(p * p).sum()"),
-        Mistake("the most frequent sense as chance", "You use the frequency of the most frequent sense as the chance agreement. Sum the product of both readers' frequencies over all senses.", CHANCE, "p.max()"),
+        Mistake("all senses equally probable", "You assume that annotators choose each sense equally often. Use the frequencies with which each annotator uses it.", CHANCE, "1 / senses"),
+        Mistake("one distribution for both annotators", "You average the two annotators' frequencies first (Scott's π). Cohen's κ multiplies the frequencies of one annotator by those of the other.", CHANCE, "((p + q) / 2).square().sum()"),
+        Mistake("chance from the first annotator", "You use the first annotator's frequencies twice. Multiply them by those of the second annotator.", CHANCE, "(p * p).sum()"),
+        Mistake("the most frequent sense as chance", "You use the frequency of the most frequent sense as the chance agreement. Sum the product of the two annotators' frequencies over all senses.", CHANCE, "p.max()"),
     ),
     alternatives={
         "scikit-learn": """
@@ -434,10 +434,10 @@ def kappa(first, second, senses):
 """,
     },
     hints=(
-        "Two readers label 9 of 10 occurrences with the same sense, without reading. How often do they agree?",
+        "Two annotators each give the most frequent label to 9 of 10 occurrences and another label to the tenth, at random. How often do they agree?",
         "first, second: (n), −1 where undecided. Output: one number.",
-        "keep occurrences that both readers decided\nagreed: fraction of equal labels\nchance: sum over senses of (fraction of the first reader) · (fraction of the second)\n(agreed − chance) / (1 − chance)",
-        "A near miss: the fraction of equal labels is high for a word with one frequent sense, whatever the readers do.",
+        "keep the occurrences that both annotators labelled\nagreed: fraction of equal labels\nchance: sum over senses of (fraction for the first annotator) · (fraction for the second annotator)\n(agreed − chance) / (1 − chance)",
+        "A near miss: the fraction of equal labels is high for a word with one frequent sense, even if the annotators choose at random.",
     ),
 )  # fmt: skip
 
@@ -464,7 +464,7 @@ control = Exercise(
     cases=control_cases,
     rule=Rule("close", 2e-5),
     mistakes=(
-        Mistake("clusters compared with senses by number", "You count where the number of the cluster equals that of the sense, but clusters have arbitrary numbers. Count the most frequent sense of each cluster.", code="""
+        Mistake("clusters compared with senses by number", "You count the occurrences whose cluster number equals their sense number, but clusters have arbitrary numbers. Count the most frequent sense of each cluster.", code="""
 def control(clusters, senses, orders):
     observed = (clusters == senses).sum()
     permuted = torch.stack([(clusters == senses[order]).sum() for order in orders])
@@ -480,12 +480,12 @@ def control(clusters, senses, orders):
     p = (1 + (permuted >= observed).sum()) / (1 + len(orders))
     return {"purity": torch.tensor(observed / n), "chance": permuted.float().mean() / n, "p": p}
 """,)),
-        Mistake("1 − p", "Your p is near 1 where the labels are better than nearly all permutations. It is the fraction of those that are at least as good, not the rest.", P_VALUE, f"1 - {P_VALUE}"),
-        Mistake("p can be 0", "Your p is 0 if no permutation is as good. The labels themselves are one possible order: add 1 to both counts.", P_VALUE, "(permuted >= observed).float().mean()"),
+        Mistake("1 − p", "Your p is near 1 if the labels are better than nearly all permutations. p is the fraction of permutations that are at least as good, not the fraction of the rest.", P_VALUE, f"1 - {P_VALUE}"),
+        Mistake("p can be 0", "Your p is 0 if no permutation is as good as the labels. The original order of the labels is also possible: add 1 to both counts.", P_VALUE, "(permuted >= observed).float().mean()"),
         Mistake("1 added to the numerator only", "You add 1 to the count, but not to the number of orders.", "/ (1 + len(orders))", "/ len(orders)"),
-        Mistake("equally good permutations not counted", "You count only permutations that are better. Those that are as good count as well.", ">= observed", "> observed"),
-        Mistake("the other tail", "You count the permutations that are worse. p is the fraction of those that are at least as good.", ">= observed", "<= observed"),
-        Mistake("clusters permuted as well", "You permute clusters and senses in the same way, so that the pairs remain the same. Permute the senses only.", code="""
+        Mistake("equally good permutations not counted", "You count only permutations that are better than the labels. Count permutations that are equally good as well.", ">= observed", "> observed"),
+        Mistake("the other tail", "You count the permutations that are worse than the labels. p is the fraction of permutations that are at least as good.", ">= observed", "<= observed"),
+        Mistake("clusters permuted as well", "You permute clusters and senses in the same way, so that each occurrence keeps its cluster and its sense. Permute only the senses.", code="""
 def control(clusters, senses, orders):
     def pure(groups, labels):
         pairs = torch.zeros(int(clusters.max()) + 1, int(senses.max()) + 1)
@@ -496,7 +496,7 @@ def control(clusters, senses, orders):
     p = (1 + (permuted >= observed).sum()) / (1 + len(orders))
     return {"purity": observed / len(senses), "chance": permuted.mean() / len(senses), "p": p}
 """),
-        Mistake("clusters permuted instead of senses", "You permute the clusters and keep the senses. The docstring asks for the senses in the order of each row, and for the same clusters.", code="""
+        Mistake("clusters permuted instead of senses", "You permute the clusters and keep the senses. Permute the senses by each row of `orders` and keep the clusters, as the docstring says.", code="""
 def control(clusters, senses, orders):
     def pure(groups):
         pairs = torch.zeros(int(clusters.max()) + 1, int(senses.max()) + 1)
@@ -507,11 +507,11 @@ def control(clusters, senses, orders):
     p = (1 + (permuted >= observed).sum()) / (1 + len(orders))
     return {"purity": observed / len(senses), "chance": permuted.mean() / len(senses), "p": p}
 """),
-        Mistake("the median permutation as chance", "You take the median of the permutations. The chance level is their mean.", "permuted.float().mean()", "permuted.median()"),
-        Mistake("share of the most frequent sense as chance", "Your chance level is that of one large cluster. Several clusters are purer by chance alone: average the purity over the permutations.", "permuted.float().mean() / n", "senses.bincount().max() / n"),
+        Mistake("the median permutation as chance", "You take the median purity of the permutations. The chance level is their mean purity.", "permuted.float().mean()", "permuted.median()"),
+        Mistake("fraction of the most frequent sense as chance", "Your chance level is the purity of a single cluster that contains everything. Several clusters have a higher purity by chance alone: average the purity over the permutations.", "permuted.float().mean() / n", "senses.bincount().max() / n"),
         Mistake("clusters not weighted by their size", "You average the purities of the clusters, so that small clusters count as much as large ones. Divide the sum of the largest counts by n.", edits={"sum(labels[clusters == one].bincount().max().item() for one in clusters.unique())": "len(labels) * sum(labels[clusters == one].bincount().max().item() / (clusters == one).sum().item() for one in clusters.unique()) / len(clusters.unique())"}),
         Mistake("counts instead of fractions", "Your purity is a count. Divide it by the number of occurrences.", edits={"torch.tensor(observed / n)": "torch.tensor(float(observed))", "permuted.float().mean() / n": "permuted.float().mean()"}),
-        Mistake("the best permutation as chance", "You return the purity of the best permutation. The chance level is the mean over all orders.", "permuted.float().mean()", "permuted.max()"),
+        Mistake("the best permutation as chance", "You return the purity of the best permutation. The chance level is the mean purity over all orders.", "permuted.float().mean()", "permuted.max()"),
     ),
     alternatives={
         "a loop over clusters": """
@@ -538,10 +538,10 @@ def control(clusters, senses, orders):
 """,
     },
     hints=(
-        "If the clusters had nothing to do with the senses, how pure would they be? Which experiment shows it?",
+        "If the clusters had nothing to do with the senses, how pure would they be? Which experiment measures this purity?",
         "clusters, senses: (n); orders: (R, n), each row a permutation of 0 … n − 1. Output: three numbers.",
         "right(labels): for each cluster the count of its most frequent label, summed over clusters\nobserved = right(senses); permuted = right(senses[order]) for each order\npurity = observed / n; chance = mean of permuted / n\np = (1 + how many permuted are at least observed) / (1 + R)",
-        "A near miss: without the added 1, p is 0 after a hundred permutations, which no hundred permutations can show.",
+        "A near miss: without the added 1, p may be 0 after a hundred permutations, but a hundred permutations cannot show that p is below 1/101.",
     ),
 )  # fmt: skip
 
@@ -565,17 +565,17 @@ interval = Exercise(
     cases=interval_cases,
     rule=Rule("close", 3e-5, axes={"": "ends"}),
     mistakes=(
-        Mistake("mean of the passages' means", "You average the means of the passages, so that a passage with one occurrence counts as much as one with ten. Divide the sum of all values by their number.", MEANS, "(totals / sizes)[draws].mean(dim=1)"),
-        Mistake("divided by the number of values in the text", "You divide by the number of values in the whole text. A resample has another number of values, because passages have unequal numbers of them.", "sizes[draws].sum(dim=1)", "len(values)"),
-        Mistake("divided by the number of passages", "You divide by the number of passages drawn. Divide by the number of values in them.", "sizes[draws].sum(dim=1)", "draws.shape[1]"),
-        Mistake("occurrences resampled", "You use the numbers in `draws` as occurrences. They are passages: draw all values of a passage together.", MEANS, "values[draws].mean(dim=1)"),
-        Mistake("passages drawn twice counted once", "A passage that is drawn twice has to count twice. Your resamples contain each passage once.", MEANS, "torch.stack([totals[row.unique()].sum() / sizes[row.unique()].sum() for row in draws])"),
-        Mistake("90 % interval", "Your interval contains the middle 90 %. For 95 %, the ends are at 2.5 % and 97.5 %.", BOUNDS, "means.quantile(0.05), means.quantile(0.95)"),
+        Mistake("mean of the passages' means", "You average the means of the passages, so a passage with one occurrence counts as much as a passage with ten. Divide the sum of all values by their number.", MEANS, "(totals / sizes)[draws].mean(dim=1)"),
+        Mistake("divided by the number of values in the text", "You divide by the number of values in the whole text. The number of values differs between resamples, because passages have unequal numbers of values.", "sizes[draws].sum(dim=1)", "len(values)"),
+        Mistake("divided by the number of passages", "You divide by the number of passages drawn. Divide by the number of values in these passages.", "sizes[draws].sum(dim=1)", "draws.shape[1]"),
+        Mistake("occurrences resampled", "You use the numbers in `draws` as indices of occurrences. They are indices of passages: draw all values of a passage together.", MEANS, "values[draws].mean(dim=1)"),
+        Mistake("passages drawn twice counted once", "Your resamples contain each passage only once. A passage that is drawn twice has to count twice.", MEANS, "torch.stack([totals[row.unique()].sum() / sizes[row.unique()].sum() for row in draws])"),
+        Mistake("90 % interval", "Your interval contains the middle 90 % of the means. For 95 %, its ends are the 2.5th and the 97.5th percentile.", BOUNDS, "means.quantile(0.05), means.quantile(0.95)"),
         Mistake("smallest and largest mean", "You return the smallest and the largest mean. Return the 2.5th and the 97.5th percentile.", BOUNDS, "means.min(), means.max()"),
-        Mistake("ends exchanged", "Your upper end comes first. Return the lower end first.", BOUNDS, "means.quantile(0.975), means.quantile(0.025)"),
+        Mistake("ends swapped", "Your upper end comes first. Return the lower end first.", BOUNDS, "means.quantile(0.975), means.quantile(0.025)"),
         Mistake("normal approximation", "You return the mean ± 1.96 standard deviations. Return the percentiles of the resampled means.", BOUNDS, "means.mean() - 1.96 * means.std(), means.mean() + 1.96 * means.std()"),
         Mistake("normal approximation around the mean of all values", "You return the mean of all values ± 1.96 standard deviations of the resampled means. Return the percentiles of the resampled means.", BOUNDS, "values.mean() - 1.96 * means.std(), values.mean() + 1.96 * means.std()"),
-        Mistake("percentiles without interpolation", "You take single resampled means as the ends. The docstring asks for percentiles with linear interpolation.", f"torch.stack([{BOUNDS}])", "means.sort().values[[int(0.025 * len(means)), int(0.975 * len(means))]]", also=("""
+        Mistake("percentiles without interpolation", "You use individual resampled means as the ends, without interpolation. The docstring asks for percentiles with linear interpolation.", f"torch.stack([{BOUNDS}])", "means.sort().values[[int(0.025 * len(means)), int(0.975 * len(means))]]", also=("""
 def interval(values, passage, draws):
     totals = torch.zeros(int(passage.max()) + 1).index_add(0, passage, values)
     means = totals[draws].sum(dim=1) / torch.bincount(passage)[draws].sum(dim=1)
@@ -587,7 +587,7 @@ def interval(values, passage, draws):
     ordered, cut = means.sort().values, int(0.025 * len(means))
     return torch.stack([ordered[cut], ordered[-cut - 1]])
 """)),
-        Mistake("values taken to be in the order of their passages", "You take the values of a passage to be next to one another. `passage` says to which passage each value belongs: values[passage == i].", code="""
+        Mistake("values assumed to be in the order of their passages", "You assume that the values of a passage are next to one another. `passage` says to which passage each value belongs: values[passage == i].", code="""
 def interval(values, passage, draws):
     sizes = torch.bincount(passage)
     ends = sizes.cumsum(0)
@@ -597,8 +597,8 @@ def interval(values, passage, draws):
 """),
         Mistake("the mean and half of the width", "You return the mean and half of the interval's width. Return its two ends, the lower one first.", BOUNDS, "means.mean(), (means.quantile(0.975) - means.quantile(0.025)) / 2"),
         Mistake("mirrored percentiles", "You mirror the percentiles at the mean of all values (the basic bootstrap). The docstring asks for the percentiles themselves.", BOUNDS, "2 * values.mean() - means.quantile(0.975), 2 * values.mean() - means.quantile(0.025)"),
-        Mistake("percentiles of the values", "Your ends are percentiles of the values. An interval of the mean comes from the means of the resamples.", f"torch.stack([{BOUNDS}])", "torch.stack([values.quantile(0.025), values.quantile(0.975)])"),
-        Mistake("sums instead of means", "You resample sums. Divide each by the number of values that it adds up.", " / sizes[draws].sum(dim=1)", ""),
+        Mistake("percentiles of the values", "Your ends are percentiles of the values. The ends of an interval for the mean are percentiles of the resamples' means.", f"torch.stack([{BOUNDS}])", "torch.stack([values.quantile(0.025), values.quantile(0.975)])"),
+        Mistake("sums instead of means", "You use the sums of the resamples. Divide each sum by its number of values.", " / sizes[draws].sum(dim=1)", ""),
     ),
     alternatives={
         "values of each resample": """
@@ -615,10 +615,10 @@ def interval(values, passage, draws):
 """,
     },
     hints=(
-        "Ten occurrences come from one passage about the same thing. Are they ten independent observations?",
+        "Ten occurrences come from one passage on a single topic. Are they ten independent observations?",
         "values, passage: (n); draws: (R, P). Sums and numbers of values for each passage: (P). Means: (R). Output: (2).",
-        "sum of the values and number of values of each passage\nfor each row of draws: the sum of the drawn sums, divided by the sum of the drawn numbers\nthe quantiles 0.025 and 0.975 of these means",
-        "A near miss: resampling single occurrences makes the interval too narrow, because those of one passage resemble one another.",
+        "sum of the values and number of values of each passage\nfor each row of draws: the sum of the drawn sums, divided by the sum of the drawn numbers\nthe 0.025 and 0.975 quantiles of these means",
+        "A near miss: resampling single occurrences makes the interval too narrow, because the occurrences of one passage resemble one another.",
     ),
 )  # fmt: skip
 
@@ -653,16 +653,16 @@ three_tests = Exercise(
     cases=implementation_cases,
     rule=Rule("equal", measure="coursekit.project.codes:named"),
     mistakes=(
-        Mistake("no copies in the test of split", "Your passages are all different, so an implementation that ignores copies gives the right answer.", edits={'"the sea the SEA", "IT RAINED"': '"Early.", "Late."', "0, 0, 0, 0, -1, -1, 1": "0, 0, 0, 0, 1, 1, 1", "0, 0, 0, 1, -1, -1, 1": "0, 0, 0, 1, 1, 1, 1"}),
-        Mistake("exact copies only", "The copies in your passages are equal to the letter, so an implementation that does not ignore letter case gives the right answer.", '"the sea the SEA", "IT RAINED"', '"The sea, the sea!", "It rained."'),
-        Mistake("one value in every passage", "Each of your passages contains one value. Means of passages and means of values are then the same.", edits={"[0, 0, 0, 1, 2, 2]": "[0, 1, 2]", "[0.0, 0, 0, 1, 2, 2]": "[0.0, 1, 2]", "[1 / 7, 6 / 4, 2, 5 / 6]": "[1 / 3, 4 / 3, 2, 1]"}),
+        Mistake("no copies in the test of split", "Your passages are all different, so an implementation that ignores copies gives the correct answer.", edits={'"the sea the SEA", "IT RAINED"': '"Early.", "Late."', "0, 0, 0, 0, -1, -1, 1": "0, 0, 0, 0, 1, 1, 1", "0, 0, 0, 1, -1, -1, 1": "0, 0, 0, 1, 1, 1, 1"}),
+        Mistake("exact copies only", "The copies in your passages are identical character by character, so an implementation that does not ignore letter case gives the correct answer.", '"the sea the SEA", "IT RAINED"', '"The sea, the sea!", "It rained."'),
+        Mistake("one value in every passage", "Each of your passages contains one value. The mean of the passages' means and the mean of all values are then the same.", edits={"[0, 0, 0, 1, 2, 2]": "[0, 1, 2]", "[0.0, 0, 0, 1, 2, 2]": "[0.0, 1, 2]", "[1 / 7, 6 / 4, 2, 5 / 6]": "[1 / 3, 4 / 3, 2, 1]"}),
         Mistake("the test of split checks nothing", "Your test of split never fails: it needs an `assert` that compares the result with what you worked out by hand.", "    assert found ==", "    found =="),
         Mistake("the test of the unigram loss checks nothing", "Your test of the unigram loss never fails: it needs an `assert` that compares the result with what you worked out by hand.", "    assert abs(loss", "    abs(loss"),
         Mistake("the test of the interval checks nothing", "Your test of the interval never fails: it needs an `assert` that compares the result with what you worked out by hand.", "    assert torch.allclose(", "    torch.allclose("),
-        Mistake("float32 demanded", "Your test of the interval rejects a correct implementation that computes in float64. Compare the values, not the types.", "torch.allclose(found.float(), expected, atol=0.001)", "found.dtype == torch.float32 and torch.allclose(found, expected, atol=0.001)"),
-        Mistake("correct implementations of split rejected", "Your test of split rejects correct implementations. Copies get −1; work out the other numbers by hand once more, and allow for a list as well as a tensor.", edits={"0, 0, 0, 0, -1, -1, 1": "0, 0, 0, 0, 1, 1, 1", "0, 0, 0, 1, -1, -1, 1": "0, 0, 0, 1, 1, 1, 1"}),
-        Mistake("correct implementations of the unigram loss rejected", "Your test of the unigram loss rejects correct implementations. Does it expect nats per byte, not per token, and does it allow for rounding? Compare with a tolerance.", "math.log(2) / 15", "math.log(2) / 6"),
-        Mistake("correct implementations of the interval rejected", "Your test of the interval rejects correct implementations. Does it expect the mean of all values, not of the passages' means, and percentiles with a tolerance for rounding?", "[1 / 7, 6 / 4, 2, 5 / 6]", "[1 / 3, 4 / 3, 2, 1]"),
+        Mistake("float32 required", "Your test of the interval rejects a correct implementation that computes in float64. Compare the values, not the types.", "torch.allclose(found.float(), expected, atol=0.001)", "found.dtype == torch.float32 and torch.allclose(found, expected, atol=0.001)"),
+        Mistake("correct implementations of split rejected", "Your test of split rejects correct implementations. Copies get −1; work out the other numbers by hand again, and accept a list as well as a tensor.", edits={"0, 0, 0, 0, -1, -1, 1": "0, 0, 0, 0, 1, 1, 1", "0, 0, 0, 1, -1, -1, 1": "0, 0, 0, 1, 1, 1, 1"}),
+        Mistake("correct implementations of the unigram loss rejected", "Your test of the unigram loss rejects correct implementations. Does the test expect nats per byte, not per token? Does it allow for rounding? Compare with a tolerance.", "math.log(2) / 15", "math.log(2) / 6"),
+        Mistake("correct implementations of the interval rejected", "Your test of the interval rejects correct implementations. Does the test expect the mean of all values, not the mean of the passages' means? Does it compare percentiles with a tolerance?", "[1 / 7, 6 / 4, 2, 5 / 6]", "[1 / 3, 4 / 3, 2, 1]"),
     ),
     alternatives={
         "other numbers": """
@@ -718,9 +718,9 @@ def test_interval(interval):
     },
     hints=(
         "Which sentence of a docstring could an implementation ignore without your test noticing?",
-        "Each test takes a function, calls it on inputs that you made up, and returns nothing. It raises an error if the result is not what you worked out by hand.",
-        "passages with copies in other letter case, and sizes for which counting passages goes wrong\ntokens that occur in one text only, with unequal numbers of bytes\npassages with unequal numbers of values, one of them drawn twice\nassert that the result is close to the one by hand",
-        "A near miss: a test that checks only the shape of the result passes nearly every planted fault.",
+        "Each test takes a function, calls it on inputs of your own, and returns nothing. It raises an AssertionError if the result differs from the one that you worked out by hand.",
+        "passages with copies in different letter case, and sizes for which counting passages gives a wrong split\ntokens that occur in only one of the texts, with unequal numbers of bytes\npassages with unequal numbers of values, one of them drawn twice\nassert that the result is close to the one that you worked out by hand",
+        "A near miss: a test that checks only the shape of the result detects almost no planted fault.",
     ),
     survivors=dict.fromkeys(("<= 0.001", "< 0.002", "atol=0.002", "found.float(), expected)`"), "another tolerance for rounding"),
 )  # fmt: skip

@@ -22,7 +22,7 @@
 # - split a text so that nothing leaks from training into the test;
 # - compare language models with different tokenisers, and with a baseline;
 # - support a claim about a text with an interval and a control;
-# - write tests that notice faults in your own pipeline.
+# - write tests that detect faults in your own pipeline.
 
 # %%
 # If a module is missing, this notebook has been opened without its course: unpack the course's
@@ -47,7 +47,7 @@ from coursekit.project.training import trained
 # Save your text as plain text (.txt, UTF-8, 0.2 to 5 MB) next to this notebook, and write its name below. Empty lines separate its passages. If you have no text of your
 # own, take a packaged one: `"language reference"` (of Python), `"docstrings"` (of PyTorch, NumPy and others) or `"this course"`.
 #
-# Your text remains on this machine. No cell of this notebook sends anything. When you hand in the notebook, its outputs go with it, but the file does not.
+# Your text remains on this machine. No cell of this notebook sends anything. When you hand in the notebook, its outputs are included, but the text file is not.
 
 # %% tags=["demo"]
 from coursekit.project.reading import own_text
@@ -58,27 +58,27 @@ text = own_text(TEXT)
 print(text)
 
 # %% [markdown]
-# If the file cannot be used, a sentence says why: it is not a text, it is too short, or its encoding cannot be read. E-mail addresses and telephone numbers are
-# counted, and you decide what happens to them: `own_text(TEXT, personal="replace")` puts placeholders in their place. *Names are not found.* Think about the people in your text
+# If the file cannot be used, a message explains why: it is not a text file, it is too short, or its encoding cannot be read. E-mail addresses and telephone numbers are
+# counted, and you decide what happens to them: `own_text(TEXT, personal="replace")` replaces them with placeholders. *Names of people are not detected.* Think about the people in your text
 # before you quote it.
 #
-# All numbers below are those of *your* text once you have changed the name; our comments refer to the language reference of Python 3.11.
-# Later versions of Python word some passages differently, so their numbers differ a little.
+# Once you have changed the name, all numbers below are those of *your* text; our comments refer to the language reference of Python 3.11.
+# Some passages are worded differently in later versions of Python, so the numbers differ a little.
 
 # %% [markdown]
 # ## 2 · A split without a leak
 #
-# The end of the text is held out. A contiguous part is better than random passages: neighbouring passages are about the same thing, so a random split would test
-# on text whose neighbours were trained on (Søgaard et al. 2021). Copies are a second leak (Lee et al. 2022). Many texts repeat passages, such as a chorus, a licence or a standard paragraph.
+# The end of the text is held out. A contiguous part is better than random passages: neighbouring passages share a topic, so in a random split most held-out passages
+# would have neighbours in the training part (Søgaard et al. 2021). Copies are a second source of leakage (Lee et al. 2022). Many texts repeat passages, such as a chorus, a licence or a standard paragraph.
 
 # %% nbgrader={"grade": false, "grade_id": "project-split", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split(passages: list[str], sizes: Int[Tensor, "n"], fraction: float) -> Int[Tensor, "n"]:
-    """Parts of a text: 0 training, 1 held out, −1 left out.  (difficulty ●●○, 8 minutes)
+    r"""Parts of a text: 0 training, 1 held out, −1 left out.  (difficulty ●●○, 8 minutes)
 
     The held-out part is at the end of the text. It consists of as few passages as possible
-    whose sizes add up to at least `fraction` of all sizes. A passage in this part that is a
-    copy of a training passage gets −1. Two passages are copies if their words are the same:
-    words are what re.findall(r"\\w+", passage.lower()) finds.
+    whose sizes add up to at least `fraction` of the total size. A passage in this part that
+    is a copy of a training passage gets −1. Two passages are copies if their words are the
+    same: words are what re.findall(r"\w+", passage.lower()) finds.
     """
     ### BEGIN SOLUTION
     first = len(passages)
@@ -94,7 +94,7 @@ def split(passages: list[str], sizes: Int[Tensor, "n"], fraction: float) -> Int[
 check("project.split", lambda case: split(**case))
 
 # %% [markdown]
-# **Predict:** which fraction of the passages in the last tenth of your text are copies of earlier ones?
+# **Predict:** what fraction of the passages in the last tenth of your text are copies of earlier ones?
 
 # %% tags=["demo"]
 predict("project.copies", ...)  # between 0 and 1
@@ -104,7 +104,7 @@ from coursekit.pictures import project as pictures
 from coursekit.plots import use_style
 
 use_style()
-torch.set_num_threads(1)  # ten minutes of one core
+torch.set_num_threads(1)  # the training time is that of one core
 sizes = torch.tensor([len(passage.encode()) for passage in text.passages])
 parts = torch.as_tensor(split(list(text.passages), sizes, 0.1))
 training = [passage for passage, part in zip(text.passages, parts) if part == 0]
@@ -116,13 +116,13 @@ print(
 )
 
 # %% [markdown]
-# The language reference repeats whole paragraphs, because the same explanation belongs to several topics. A model that has read them can recite them, which is not what we want to measure.
+# The language reference repeats whole paragraphs, because the same explanation belongs to several topics. A model that has been trained on a paragraph can recite it, which is not what we want to measure.
 
 # %% [markdown]
 # ## 3 · A tokeniser and a baseline
 #
-# Which tokeniser is best for your text? Losses per *token* cannot be compared, because a tokeniser with long tokens asks for fewer predictions. Losses per **byte** can, because every
-# lossless tokeniser reproduces the same bytes. The baseline of every language model is the **unigram** model, which knows how frequent each token is but uses no context.
+# Which tokeniser is best for your text? Losses per *token* cannot be compared, because a tokeniser with longer tokens requires fewer predictions. Losses per **byte** can be compared, because every
+# lossless tokeniser reproduces the same bytes. The baseline for our language models is the **unigram** model, which knows how frequent each token is but uses no context.
 
 # %% nbgrader={"grade": false, "grade_id": "project-unigram_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def unigram_loss(
@@ -132,7 +132,7 @@ def unigram_loss(
 
     Both texts are token ids; token i has byte_counts[i] bytes. The probability of a token is
     proportional to its count in the training text plus 1, for each of the V tokens. Return
-    −log p of all held-out tokens, divided by the number of all their bytes.
+    the sum of −log p over all held-out tokens, divided by their total number of bytes.
     """
     ### BEGIN SOLUTION
     counts = torch.bincount(train, minlength=len(byte_counts)) + 1
@@ -144,8 +144,8 @@ def unigram_loss(
 check("project.unigram_loss", lambda case: unigram_loss(**case))
 
 # %% [markdown]
-# Four tokenisers are compared on held-out passages: single bytes, two vocabularies learned from the training part by byte-level BPE (13), and BERT's. **Round trip** is the fraction of
-# passages that encoding and decoding return unchanged, and **fertility** is the number of tokens per word.
+# We compare four tokenisers on held-out passages: single bytes, byte-level BPE (13) with two vocabulary sizes, trained on the training part, and BERT's tokeniser. **Round trip** is the fraction of
+# passages that remain unchanged when they are encoded and decoded, and **fertility** is the number of tokens per word.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import pandas as pd
@@ -173,29 +173,29 @@ forms = {"tokens": "{:,}", "round trip": "{:.0%}", "fertility": "{:.2f}", "unigr
 pd.DataFrame({name: {what: forms[what].format(value).replace("nan", "–") for what, value in row.items()} for name, row in table.items()}).transpose()
 
 # %% [markdown]
-# Longer tokens help the unigram model, because a token contains some context itself. BERT's tokeniser ignores case, so almost no passage survives the round trip, and its loss per byte would not be
-# comparable. Choose one of the others for your GPT:
+# Longer tokens help the unigram model, because a long token itself contains some context. BERT's tokeniser ignores case, so almost no passage survives the round trip, and its loss per byte would not be
+# comparable. Choose one of the other tokenisers for your GPT:
 
 # %% tags=["demo"]
-tokeniser = choices["learned, 1,000 tokens"]  # or another one
+tokeniser = choices["learned, 1,000 tokens"]  # or another tokeniser
 ids = tokeniser.stream(training)
-held_out_ids = tokeniser.stream(held_out)[:20_000]  # enough for a loss, and quickly evaluated
+held_out_ids = tokeniser.stream(held_out)[:20_000]  # enough to estimate the loss
 baseline = unigram_loss(ids, held_out_ids, tokeniser.byte_counts).item()
 print(f"{tokeniser.name}: {len(ids):,} tokens, baseline {baseline:.3f} nats per byte")
 
 # %% [markdown]
 # ## 4 · A GPT
 #
-# The model is the course's GPT (07) with three layers of width 96. You write the training loop. The check trains a much smaller GPT with it, on an artificial language and a random
-# split. The held-out loss has to be below that of the unigram baseline.
+# The model is the course's GPT (07) with three layers of width 96. You write the training loop. The check uses your loop to train a much smaller GPT on an artificial language with a random
+# split. The model's held-out loss has to be below that of the unigram baseline.
 
 # %% nbgrader={"grade": false, "grade_id": "project-train", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train(model: nn.Module, ids: Int[Tensor, "N"], steps: int) -> Float[Tensor, "steps"]:
     """Train a GPT on a text, and return the loss of each step.  (difficulty ●●●, 12 minutes)
 
     model(x).logits has the shape (B, T, V) for ids x of shape (B, T); T is at most
-    model.config.tokens. At each of the steps, draw windows of T + 1 tokens at random from the
-    whole text (16, for example) and call the model once. Minimise the mean cross-entropy of
+    model.config.tokens. At each step, draw some windows of T + 1 tokens (16, for example) at
+    random from the whole text and call the model once. Minimise the mean cross-entropy of
     the next tokens, at all T positions. The model is changed in place. The check allows about
     100 steps, so use AdamW or Adam and a learning rate of 0.003 to 0.01.
     """
@@ -219,11 +219,11 @@ def train(model: nn.Module, ids: Int[Tensor, "N"], steps: int) -> Float[Tensor, 
 check("project.train", lambda case: trained(train, case))
 
 # %% [markdown]
-# The next cell trains on your text for `MINUTES` of one core. The default is a few seconds, so that the notebook runs quickly, but the resulting model is poor. For your page, set it to
+# The next cell trains your GPT on your text for `MINUTES` on one core. The default is a few seconds, so that the notebook runs quickly, but the resulting model is poor. For your page, set `MINUTES` to
 # between 1 and 10: longer training needs a longer text. In our runs on the language reference (0.4 MB), the held-out loss was 1.48 nats per byte after one minute,
-# but 2.31 after ten, worse than the baseline. On a novel of 0.7 MB, it was still falling after three minutes (1.42).
+# but 2.31 after ten minutes, which is worse than the baseline. On a novel of 0.7 MB, the held-out loss was still falling after three minutes (1.42).
 #
-# The model is evaluated eight times, and training continues in between with a fresh optimiser.
+# The model is evaluated eight times during training. After each evaluation, training continues with a new optimiser.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.project.training import log_probabilities, new_gpt, steps_in
@@ -249,10 +249,10 @@ for _ in range(8):
 pictures.curve(curve, baseline)
 
 # %% [markdown]
-# The curve shows three things: whether the model is better than the baseline, whether it is still improving, and where it begins to memorise the text. If the held-out loss rises while the training loss falls, further steps
-# do harm: use fewer steps or a longer text.
+# The curve shows three things: whether the model is better than the baseline, whether it is still improving, and when it begins to memorise the text. If the held-out loss rises while the training loss falls, further steps
+# make the model worse: use fewer steps or a longer text.
 #
-# What has it learned? The model continues the beginning of a held-out passage:
+# What has the model learned? It continues the beginning of a held-out passage:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from textwrap import fill
@@ -272,7 +272,7 @@ print(fill(continued(prompt), 90))
 # %% [markdown]
 # ## 5 · Neighbours
 #
-# Skip-gram vectors (01) show which words occur in similar company *in your text*. The text is short, so we add the two vectors of each word (Levy, Goldberg and Dagan 2015). Choose five words that matter in it.
+# Skip-gram vectors (01) show which words occur in similar contexts *in your text*. The text is short, so we add the word vector and the context vector of each word (Levy, Goldberg and Dagan 2015). Choose five words that are important in your text.
 
 # %% tags=["demo"]
 WORDS = ["class", "raise", "integer", "bytes", "set"]
@@ -286,13 +286,13 @@ near = {word: neighbours.nearest(vocabulary, vectors, word) for word in WORDS}
 pictures.neighbours(near)
 
 # %% [markdown]
-# The nearest words of *set* are verbs such as *get* and *append*. The type *frozenset* follows a few ranks later. One vector represents both senses, as in notebook 01.
+# The nearest words of *set* are verbs such as *get* and *append*. The type *frozenset* follows a few ranks later. A single vector represents both senses, as in notebook 01.
 
 # %% [markdown]
 # ## 6 · The senses of one word
 #
-# Choose a word with two or more senses; `ambiguous(text.passages)` lists candidates. The procedure is that of Schütze (1998) with today's vectors. An encoder gives each occurrence a vector that depends on its sentence. The vectors
-# are clustered *without* labels. Independently of this, you read the occurrences and label them by hand.
+# Choose a word with two or more senses; `ambiguous(text.passages)` lists candidates. We use the procedure of Schütze (1998), but with contextual vectors. An encoder gives each occurrence a vector that depends on its sentence. The vectors
+# are clustered *without* labels. Independently of the clusters, you label the occurrences by hand.
 
 # %% tags=["demo"]
 from coursekit.project import senses
@@ -304,9 +304,9 @@ for one in found[:4]:
     print(f"…{one.left[-30:]}[{one.word}]{one.right[:30]}…")
 
 # %% [markdown]
-# For your own word, `senses.write_sheet(found, Path("set.csv"))` writes a table. Fill in the column `first` *before* you look at the clusters, because they would influence your labels. A partner fills in `second`; without a partner, leave it empty. Empty cells and "?" mean undecided.
+# For your own word, `senses.write_sheet(found, Path("set.csv"))` writes a table. Fill in the column `first` *before* you look at the clusters, because the clusters would influence your labels. A partner fills in `second`; if you have no partner, leave this column empty. Empty cells and "?" mean undecided.
 #
-# Do two annotators agree? Cohen's κ (11; Cohen 1960) is the agreement beyond chance:
+# Do two annotators agree? Cohen's κ (11; Cohen 1960) measures the agreement beyond chance:
 #
 # $$\kappa = \frac{\text{agreed} - \text{chance}}{1 - \text{chance}}$$
 
@@ -315,10 +315,10 @@ def kappa(first: Int[Tensor, "n"], second: Int[Tensor, "n"], senses: int) -> Flo
     """Cohen's κ of two annotators.  (difficulty ●●○, 6 minutes)
 
     The labels are numbers from 0 to senses − 1, and −1 where an annotator was undecided.
-    Only occurrences that both annotators decided count. `agreed` is the fraction of equal
+    Count only the occurrences that both annotators labelled. `agreed` is the fraction of equal
     labels. `chance` is the sum, over senses, of the fraction with this label in the first
-    annotation times that in the second. (`sklearn.metrics.cohen_kappa_score` is a fair
-    answer once the undecided are left out.) In the check, chance is below 1.
+    annotation times that in the second. (You may use `sklearn.metrics.cohen_kappa_score` after
+    leaving out the undecided occurrences.) In the check, chance is below 1.
     """
     ### BEGIN SOLUTION
     both = (first >= 0) & (second >= 0)
@@ -333,9 +333,9 @@ def kappa(first: Int[Tensor, "n"], second: Int[Tensor, "n"], senses: int) -> Flo
 check("project.kappa", lambda case: kappa(**case))
 
 # %% [markdown]
-# For *set* in the language reference of Python 3.11, we have labelled the occurrences twice; in other versions they are recognised by the words around them. Both annotations are by the same author; for the second, only three words on either side were visible, in random order. That is weaker evidence than a second person would give.
+# For *set* in the language reference of Python 3.11, we have labelled the occurrences twice; in other versions, the labels are matched by the words around each occurrence. Both annotations are by the same person; for the second annotation, the occurrences were shown in random order, with only three words on either side. This is weaker evidence than labels from a second annotator.
 #
-# **Predict:** the three clusters are found without labels. For what fraction of the occurrences is the label the most frequent one in its cluster (**purity**)?
+# **Predict:** the three clusters are found without labels. What fraction of the occurrences have the most frequent label of their cluster (**purity**)?
 
 # %% tags=["demo"]
 predict("project.purity", ...)  # between 0 and 1
@@ -385,8 +385,8 @@ pictures.plane(encoded["contextual vectors"], clusters["contextual vectors"].num
 # %% [markdown]
 # ## 7 · A claim, its control and its interval
 #
-# Our claim: *contextual vectors separate the senses of "set" that an annotator distinguishes.* What could refute it? If labels had nothing to do with clusters, purity would still be high, because
-# one sense is frequent and the largest count of each cluster is taken. A **permutation test** measures this: it shuffles the labels and computes the purity again. Its p cannot be 0, because the labels themselves are one possible order (Phipson and Smyth 2010).
+# Our claim: *contextual vectors separate the senses of "set" that an annotator distinguishes.* What could refute it? Even if labels had nothing to do with clusters, purity would be high, because
+# one sense is frequent and each cluster counts its most frequent label. A **permutation test** measures how high: it shuffles the labels and computes the purity again. Its p-value cannot be 0, because the original order of the labels is one of the possible orders (Phipson and Smyth 2010).
 
 # %% nbgrader={"grade": false, "grade_id": "project-control", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def control(
@@ -397,7 +397,7 @@ def control(
     "purity" is the fraction of occurrences whose sense is the most frequent sense of their
     cluster. For each row of `orders`, the purity of senses[row] is computed with the same
     clusters: "chance" is the mean of these R values. "p" is (1 + the number of rows whose
-    purity is at least that of the labels) / (1 + R). Clusters and senses are numbered from 0.
+    purity is at least that of `senses`) / (1 + R). Clusters and senses are numbered from 0.
     """
 
     ### BEGIN SOLUTION
@@ -415,7 +415,7 @@ def control(
 check("project.control", lambda case: control(**case))
 
 # %% [markdown]
-# The interval needs care as well. Several occurrences come from one passage, where the word usually has one sense. They are not independent, so the bootstrap (Efron 1979) resamples whole **passages** instead of occurrences.
+# The interval needs care as well. Several occurrences may come from the same passage, where the word usually has only one sense. They are not independent, so the bootstrap (Efron 1979) resamples whole **passages** instead of occurrences.
 
 # %% nbgrader={"grade": false, "grade_id": "project-interval", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def interval(
@@ -425,8 +425,8 @@ def interval(
 
     passage contains the number of the passage, 0 to P − 1, from which each value comes; every
     passage has at least one value. Each row of draws contains the passages of one resample,
-    and some of them occur several times. The mean of a resample is over all values of its
-    passages; those of a passage that occurs twice count twice. Return the 2.5th and the
+    some of them several times. The mean of a resample is over all values of its passages; the
+    values of a passage that was drawn twice count twice. Return the 2.5th and the
     97.5th percentile of the R means, interpolated linearly (as torch.quantile does).
     """
     ### BEGIN SOLUTION
@@ -439,7 +439,7 @@ def interval(
 check("project.interval", lambda case: interval(**case))
 
 # %% [markdown]
-# We test the claim on three kinds of vectors. The two others are baselines: layer 0 of the same encoder, which has not seen the sentence, and a bag of the five words on either side.
+# We test the claim on three kinds of vectors: the contextual vectors and two baselines. These are the vectors of layer 0 of the same encoder, which do not depend on the other words of the sentence, and a bag of the five words on either side.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 draw = torch.Generator().manual_seed(0)
@@ -473,14 +473,14 @@ for name, (mean, low, high) in gained.items():
 pictures.control(tested, ends)
 
 # %% [markdown]
-# The claim has survived: contextual vectors are far purer than shuffled labels, and purer than both baselines. The sentence makes the difference, since layer 0 of the same encoder is at chance. With other senses or another
-# word the result could have been different.
+# The claim has survived: the purity of the contextual vectors is far above that of shuffled labels, and above that of both baselines. The sentence makes the difference, since layer 0 of the same encoder is at chance level. With other senses or another
+# word, the result could have been different.
 
 # %% [markdown]
 # ## 8 · Search
 #
-# Somebody who knows the text asks questions, and a search ranks the passages. Each of our questions has one relevant passage, which we recognise by a phrase in it. Write your own questions *before* you try
-# the search, in words that the passage does not use. **MRR** is the mean of 1/rank (11).
+# A person who knows the text asks questions, and a search engine ranks the passages. Each of our questions has one relevant passage, which we identify by a phrase that it contains. Write your own questions *before* you try
+# the search, in words that the relevant passage does not use. **MRR** is the mean of 1/rank (11).
 
 # %% tags=["demo"]
 QUESTIONS = {
@@ -506,14 +506,14 @@ relevant = {
 }
 asked = [question for question, places in relevant.items() if places]
 if missing := sorted(set(QUESTIONS) - set(asked)):
-    print("No passage contains the phrase of:", *missing, sep="\n  ")
+    print("No passage contains the phrase for:", *missing, sep="\n  ")
 if not asked:
     raise ValueError("None of the questions has a relevant passage: write your own questions about your text.")
 step = max(1, len(corpus) // 500)  # about 500 passages are searched, and all relevant ones
 searched = sorted(
     {*range(0, len(corpus), step), *(place for question in asked for place in relevant[question])}
 )
-print(f"This takes about twenty seconds: {len(searched):,} passages.")
+print(f"Searching {len(searched):,} passages takes about twenty seconds.")
 by_words = TfidfVectorizer(sublinear_tf=True, stop_words="english").fit([corpus[place] for place in searched])
 scores = {
     "words (TF-IDF)": (
@@ -531,21 +531,21 @@ for name, table_of_scores in scores.items():
 pictures.search(asked, ranks)
 
 # %% [markdown]
-# Eight questions are few, and their author knew the text. Such a table shows where each method fails rather than which is better.
+# Eight questions are only a few, and their author knew the text. Such a table shows where each method fails rather than which is better.
 
 # %% [markdown]
 # ## 9 · Three tests
 #
-# Others can believe your page only if they can trust your code. Write a test for each of three functions of your pipeline. The check hands your tests implementations that are correct, and others with a *planted
-# fault*. A test must fail for every fault and pass for every correct one, as in notebook 12 (DeMillo, Lipton and Sayward 1978). For the grade, some of the faults are new.
+# Others can believe your page only if they can trust your code. Write a test for each of three functions of your pipeline. The check runs your tests on correct implementations and on *mutants*, implementations with a planted
+# fault. A test must fail for every mutant and pass for every correct implementation, as in notebook 12 (DeMillo, Lipton and Sayward 1978). For the grade, some of the faults are new.
 
 # %% nbgrader={"grade": false, "grade_id": "project-three_tests", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def test_split(split) -> None:
     """Raise an AssertionError if `split` has a fault.  (difficulty ●●●, 14 minutes)
 
     `split` is a function that should do what the docstring of `split` above says. Call it with
-    inputs whose result you have worked out by hand, and `assert` that the result is the same.
-    The minutes are for all three tests.
+    inputs for which you have worked out the result by hand, and `assert` that it returns this
+    result. The 14 minutes are for all three tests.
     """
     ### BEGIN SOLUTION
     passages = ["A red fox.", "The sea, the sea!", "It rained.", "Nothing else."]
@@ -580,7 +580,7 @@ check("project.three_tests", lambda case: tried(
 ))
 
 # %% [markdown]
-# Each number in these tests has a purpose. The sizes are unequal, so counting passages gives another split. Two tokens occur in the held-out text only, and one passage is drawn twice. Do your own functions pass?
+# In our tests, each number has a purpose. The sizes are unequal, so counting passages gives a different split. Two tokens occur only in the held-out text, and one passage is drawn twice. Do your own functions pass your tests?
 
 # %% tags=["demo"]
 test_split(split)
@@ -591,7 +591,7 @@ print("Your functions pass your tests.")
 # %% [markdown]
 # ## 10 · The page
 #
-# The picture collects what you have measured. Together with the text below, it makes up your page. Anyone who has not taken this course should be able to read it in three minutes.
+# The figure summarises what you have measured. Together with the text below, it makes up your page. Someone who has not taken this course should be able to read the page in three minutes.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.page(text.name, curve, baseline, near, tested, ends, ranks)
@@ -601,24 +601,24 @@ pictures.page(text.name, curve, baseline, near, tested, ends, ranks)
 # the text and how it was split; and one thing that surprised you, with an example from the text. Write for a reader who does not know the course. (150–250 words)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "project-page", "locked": false, "points": 6, "schema_version": 3, "solution": true, "task": false}
-# **Does a computer see that "set" means different things?** The text is Python's language reference, as installed with Python 3.11 (PSF licence). Its last tenth was held out, without the
-# passages that occur earlier. *Claim:* an encoder that has never seen our labels separates three senses of "set" (to assign a value, Python's data type, a group of things). Of 85 occurrences, 91 % carry the
+# **Does a computer notice that "set" means different things?** The text is Python's language reference, as installed with Python 3.11 (PSF licence). Its last tenth was held out, without
+# passages that also occur earlier. *Claim:* an encoder that has never seen our labels separates three senses of "set" (to assign a value, Python's data type, a group of things). Of 85 occurrences, 91 % carry the
 # most frequent label of their cluster (95 % interval, resampling passages: 83 % to 96 %). *Control:* with labels in random order, the purity is 0.53 on average, and none of 999 orders reaches 0.91
-# (p = 0.001). Had the encoder ignored the sentence, purity would have stayed at this level, as it does for the vectors before the first layer. A bag of the five neighbouring words on either side reaches only 0.56, so the encoder does not
-# just count neighbours. *Annotation:* both sets of labels are by one person, who gave the same label to all occurrences that were decided both times; a second person might draw the boundaries differently. *Surprise:* in "bit 0x04 is set if the function uses…", nothing is
-# assigned by anybody, and yet the encoder puts the occurrence with "assign", as the annotator did. *Limits:* this is one word in one technical text, written by people who use it carefully. The claim does not extend to other words.
+# (p = 0.001). If the encoder ignored the sentence, purity would be at this level, as it is for the vectors before the first layer. A bag of the five neighbouring words on either side reaches only 0.56, so the encoder does not
+# just count neighbours. *Annotation:* one person wrote both sets of labels, and gave the same label to all occurrences that were labelled both times; a second person might draw the boundaries differently. *Surprise:* in "bit 0x04 is set if the function uses…", nobody
+# assigns anything, and yet the encoder groups the occurrence with "assign", as the annotator did. *Limits:* this is one word in one technical text, written by people who use it carefully. The claim does not extend to other words.
 #
-# *Marking: 1 point for a claim that is specific and could be false; 1 point for its number with an interval and what was resampled; 2 points for a control that could have refuted the claim (1) and its result, read correctly (1); 1 point for
-# source, licence and split, so that somebody else could repeat it; 1 point for a surprise with an example from the text. Whether the claim was refuted does not matter for the points.*
+# *Marking: 1 point for a claim that is specific and could be false; 1 point for its number with an interval and what was resampled; 2 points for a control that could have refuted the claim (1) and its result, interpreted correctly (1); 1 point for
+# source, licence and split, so that somebody else could repeat it; 1 point for a surprise with an example from the text. A refuted claim earns as many points as one that survived.*
 
 # %% [markdown]
-# **Question 2 · What the text cannot show.** Name two conclusions that a reader of your page might draw and that your measurements do not support. For each, say which further measurement or which other text would be needed.
+# **Question 2 · What the text cannot show.** Name two conclusions that a reader of your page might draw and that your measurements do not support. For each, say which further measurement or which other text would be needed to support it.
 # Was there a decision that you made after seeing the results? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "project-limits", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# A reader might conclude that the encoder distinguishes the senses of words in general. We chose a word whose senses differ in part of speech, which is easy; ten words drawn at random from a list of ambiguous ones, some with two
-# nouns, would be needed. A reader might also conclude that the senses are properties of the language. The labels are one person's, and both sets share her ideas; a second annotator who is given only the names of the senses would show
-# whether they can be applied. The layer was fixed before the labels were written, but we chose "set" after having looked at several words, so the purity of a word that nobody selected is probably lower.
+# A reader might conclude that the encoder distinguishes the senses of words in general. We chose a word whose senses differ in part of speech, which is easy. We would need ten words drawn at random from a list of ambiguous words, some with two
+# noun senses. A reader might also conclude that the senses are properties of the language. One person wrote both sets of labels and so applied the same ideas twice; a second annotator, given only the names of the senses, would show
+# whether these names can be applied consistently. The layer was fixed before the labels were written, but we chose "set" after having looked at several words, so the purity for a word chosen at random is probably lower.
 #
 # *Marking: 1 point for two unsupported conclusions, each with a suitable further measurement; 1 point for naming a decision made after seeing results and its consequence, or for showing credibly that there was none.*
 
@@ -628,7 +628,7 @@ pictures.page(text.name, curve, baseline, near, tested, ends, ranks)
 # - Hold out a contiguous part and remove copies: a model can recite what it has read.
 # - Compare language models per byte, and with a unigram baseline on the same split.
 # - Label before you look at clusters, and report how well two annotators agree.
-# - A control shuffles or removes what the claim is about. A claim that no control could refute has no content.
+# - A control shuffles or removes what the claim is about. A claim that no control could refute says nothing.
 # - Resample what is independent: passages, not occurrences.
 # - A test is only as good as the faults that it detects.
 

@@ -104,8 +104,8 @@ def test_the_command_for_a_script_goes_by_a_notebook(tmp_path):
             TEST | {"grade_id": "Question 1"},
             "the cell Question 1 has an id with characters other than",
         ),
-        (V3 | ANSWER, V3 | TEST | {"points": "2"}, "the cell t0 has the points '2', which are text"),
-        (ANSWER, TEST | {"points": "two"}, "the cell t0 has the points 'two', which are not a number"),
+        (V3 | ANSWER, V3 | TEST | {"points": "2"}, "the cell t0 has '2' as its points, which is text"),
+        (ANSWER, TEST | {"points": "two"}, "the cell t0 has 'two' as its points, which is not a number"),
         (V3 | ANSWER, V3 | {"grade": True, "grade_id": "t0"}, "the cell t0 has no points"),
         (
             V3 | ANSWER,

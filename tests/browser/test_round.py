@@ -229,7 +229,7 @@ def test_a_grading_that_fails_is_explained_and_takes_nothing_away(room, course, 
     assert (
         title == "Error" and "nbgrader_config.py sets c.Jail.cell_second, which does not exist." in words
     ), words
-    assert "What was graded before stays as it was." in words and "Traceback" not in words
+    assert "The earlier grade is unchanged." in words and "Traceback" not in words
     close(frame)
     settings.write_text(good)
     status = frame.locator("tr", has_text=getpass.getuser()).locator(".status")

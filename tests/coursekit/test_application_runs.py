@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from coursekit import application_runs, entity_scores
+from coursekit.datasets import read_table
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,47 @@ def test_counts_are_means_over_seeds():
     truth = [["B-LOC"]]
     counts = entity_scores.entity_counts(truth, [truth, [["O"]]], spans)
     assert np.array_equal(counts, [[1, 1.5]])
+
+
+def test_the_sentences_of_one_product_review_are_resampled_together():
+    ids = [
+        "s1",
+        "s2",
+        "film 1",
+        "film 2",
+        *(f"product {review}_{n}" for review in range(40) for n in range(10)),
+    ]
+    right = [1.0, 0.5, 0.0, 1.0, *(float(review % 2) for review in range(40) for _ in range(10))]
+    answers = pd.Series(right, index=ids)
+    assert application_runs.of_source(answers, "ours")[0] == 0.75
+    assert application_runs.of_source(answers, "film")[0] == 0.5
+    mean, low, high = application_runs.of_source(answers, "product")
+    assert mean == 0.5 and high - low > 0.25  # 400 independent sentences would give 0.1
+
+
+def test_the_recorded_answers_are_to_the_test_reviews_and_to_balanced_sentences():
+    answers = application_runs.other_sources()
+    ours = read_table("sentiment/sentiment.csv").query("split == 'test'")
+    assert answers.index[: len(ours)].tolist() == ours["id"].tolist()
+    sources = answers.index[len(ours) :].str.partition(" ").get_level_values(0)
+    assert sources.value_counts().to_dict() == {"film": 480, "product": 480}
+    raters = answers["one rater"]
+    assert raters[: len(ours)].isna().all() and raters[len(ours) :].between(0, 1).all()
+    assert answers.drop(columns="one rater").isin([0, 0.3333, 0.6667, 1]).all(axis=None)
+
+
+def test_what_notebook_10_says_of_other_sources_exceeds_the_noise():
+    answers = application_runs.other_sources()
+    for source in ("film", "product"):
+        for model in ("frozen", "fine-tuned"):
+            own = answers[f"{source}, {model}"]
+            assert application_runs.of_source(own - answers[f"ours, {model}"], source)[1] > 0
+            rater = application_runs.of_source(answers["one rater"], source)
+            assert application_runs.of_source(own, source)[2] < rater[1]
+    gain, low, high = application_runs.of_source(
+        answers["film, frozen, 3,120"] - answers["film, frozen"], "film"
+    )
+    assert low < 0 < high and gain < 0.02
+    for model in ("frozen", "fine-tuned"):
+        lost = application_runs.of_source(answers[f"film, {model}"] - answers[f"ours, {model}"], "film")[0]
+        assert round(100 * lost) == 12

@@ -15,7 +15,7 @@ from coursekit.models import catalogue
 def test_here_everything_is_installed():
     found = installation()
     assert found.ok, str(found)
-    assert str(found).startswith("Everything is there")
+    assert str(found).startswith("Everything is ready")
 
 
 def test_a_package_that_cannot_be_imported_is_named_with_its_remedy(monkeypatch):

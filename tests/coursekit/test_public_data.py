@@ -103,7 +103,7 @@ def test_without_a_hub_it_is_one_sentence_that_names_our_own(monkeypatch):
 
 
 def test_unknown_names_and_unlabelled_splits_are_refused():
-    with pytest.raises(ValueError, match="'MNLI' here; there are SST-2, CoNLL-2003"):
+    with pytest.raises(ValueError, match="'MNLI' here. Choose from SST-2, CoNLL-2003"):
         load_public("MNLI")
     with pytest.raises(ValueError, match="SST-2 has labels for train and validation; .*'test'"):
         load_public("SST-2", "test")

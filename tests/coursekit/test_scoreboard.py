@@ -78,12 +78,12 @@ def test_of_many_rows_the_latest_are_drawn_and_those_of_this_notebook(shown, mon
 
 @pytest.mark.parametrize("share", [-0.1, 1.2, 54.0, float("nan")])
 def test_an_accuracy_that_is_no_share_is_refused(share):
-    with pytest.raises(ValueError, match="order2=.*not a share"):
+    with pytest.raises(ValueError, match="order2=.*not a fraction"):
         add_row("static", Accuracy(0.5, 0.5, 0.5, share))
 
 
 def test_a_row_without_an_accuracy_is_refused():
-    with pytest.raises(ValueError, match="give one for each seed"):
+    with pytest.raises(ValueError, match="give one accuracy for each seed"):
         add_row("static", [])
 
 

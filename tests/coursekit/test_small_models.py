@@ -71,7 +71,7 @@ def test_gpt_shapes_and_that_no_position_sees_the_future(untrained, ids):
 
 
 def test_gpt_refuses_more_tokens_than_it_has_positions(untrained):
-    with pytest.raises(ValueError, match="17 positions; the ids have 18"):
+    with pytest.raises(ValueError, match="17 positions, but the sequence has 18"):
         untrained("gpt")(torch.ones(1, 18, dtype=torch.long))
 
 
@@ -196,7 +196,7 @@ def test_another_models_weights_get_a_sentence(saved, untrained):
     about["sha256"] = json.loads((saved / "bert.json").read_text())["sha256"]
     (saved / "gpt.json").write_text(json.dumps(about))
     shutil.copy(saved / "bert.safetensors", saved / "gpt.safetensors")
-    fails(saved, "does not fit")
+    fails(saved, "does not match")
 
 
 def test_an_unknown_name_lists_the_known():

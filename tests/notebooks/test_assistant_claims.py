@@ -75,9 +75,9 @@ def test_every_seed_learns_the_format_carries_it_to_requests_and_pays_on_plain_t
     assert list(tuned["seed"]) == [0, 1, 2] and plain["in_format"] == plain["requests_in_format"] == 0
     for run in tuned.itertuples():
         assert clearly_above(run.in_format, 0, 20)
-        assert run.requests_in_format >= 3  # "several of the ten"
+        assert run.requests_in_format >= 8  # "at least eight of the ten"
         assert run.nats_above_low > 0
-        assert not clearly_above(run.answer, plain["answer"], 20)  # "not more often correct"
+        assert not clearly_above(run.answer, plain["answer"], 20)  # "correct no more often"
 
 
 def test_five_examples_in_the_prompt_do_so_too_and_a_description_does_not(measured):
@@ -121,7 +121,7 @@ def test_dpo_nears_the_best_policy_at_one_and_stops_far_from_it_below(measured):
         assert above_zero(runs[beta]["to_best"].to_numpy() - 1)
     assert above_zero(runs[3.0]["to_ref"].to_numpy() - runs[3.0]["best_to_ref"].to_numpy())
     mean, half = mean_and_half(runs[3.0]["ref_to_best"].to_numpy() - runs[3.0]["to_best"].to_numpy())
-    assert mean - half < 0 < mean + half  # "ends up not measurably closer to π* than the reference is"
+    assert mean - half < 0 < mean + half  # "We cannot detect that it ends closer to π*"
     for what in ("reward", "to_ref"):
         rising = np.array([runs[beta][what].to_numpy() for beta in (3.0, 1.0, 0.3, 0.1)])
         assert (np.diff(rising, axis=0) > 0).all()

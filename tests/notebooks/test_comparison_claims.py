@@ -70,7 +70,7 @@ def test_where_order_decides_only_the_models_of_this_language_know(measured, kin
     assert low - 0.02 < limits.words_before[kind] < high + 0.02  # at the bound for the preceding words
     assert limits.words_before[kind] > 0.7  # which determine the sense in most cases
     for name in (measured["encoder"], measured["decoder"]):
-        assert 0.45 < shares[name][0] < 0.6  # hardly above one half
+        assert 0.45 < shares[name][0] < 0.6  # barely above one half
 
 
 def test_the_pre_trained_models_numbers_are_those_of_08(measured):
@@ -191,7 +191,7 @@ def test_among_twenty_one_comparisons_two_clear_ones_do_not_stay(measured):
     assert lost == {frozenset((few, measured["encoder"])) for few in ("GloVe, near words", "window of two")}
     assert len(p) == 21 and ((p < 0.01) | (p > 0.015)).all()  # no verdict hangs on the draws
     low, high = wilson(measured["falsely"]["each at 95 %"], 200)
-    assert low > 0.3 and high < 0.55  # "four out of ten worlds"
+    assert low > 0.3 and high < 0.55  # "four out of ten simulations"
     assert measured["falsely"]["Holm"] < 0.12  # "near one in twenty"
 
 
@@ -349,7 +349,7 @@ HALF_FINISHED = {
 }
 SAYS = {
     "three right, the fourth in the order of the machines": "in the order of the machines",
-    "all right but tests that hide nothing": "keys that may not be seen",
+    "all right but tests that hide nothing": "keys that are masked",
     "a function renamed": "name 'clear_differences' is not defined",
 }
 
@@ -448,7 +448,7 @@ def test_a_decoder_finds_what_the_words_before_tell_and_no_model_that_sees_more_
         for half in (NOUNS, OTHERS):
             assert is_not_told(measured, half, name, "GPT", later)
     answered = measured["LANGUAGES"]["generated language"]
-    for name in measured["NOVEL_READERS"]:  # "correct, except where the cue comes too late"
+    for name in measured["NOVEL_READERS"]:  # "except those of GPT where the cue comes after the target"
         shares = answered.groupby("told")[name].mean()
         assert shares[measured["BEFORE"]] > 0.95
         assert (shares[later] > 0.9) == (name not in ("GPT", "near words before"))

@@ -144,7 +144,7 @@ PROMISES = re.compile(
 )
 TRUE_ALL_THE_SAME = {
     ("transformer.layer_norm", "epsilon not used"): "no public input has a large variance and a tiny epsilon",
-    ("gpt.attention", "the first rows of the mask"): "an input asks at once and in pieces",
+    ("gpt.attention", "first rows of the mask used"): "an input asks at once and in pieces",
     ("decoders.attention", "positions restart at every call"): "an input asks at once and in pieces",
     ("decoders.attention", "cache not used"): "an input asks at once and in pieces",
     ("decoders.attention", "keys stored before they were rotated"): "an input asks at once and in pieces",

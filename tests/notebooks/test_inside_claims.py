@@ -87,7 +87,7 @@ def test_the_figures_of_the_model_that_everybody_has(measured):
     assert vault[-1].item() == pytest.approx(0.184, abs=0.005)
     assert (
         vault - of_a_river
-    ).abs().max() < 0.06  # "as close to vault as the bank for money, at every layer"
+    ).abs().max() < 0.06  # "as close to vault as the financial *bank* is, at every layer"
     assert two[-1].item() == pytest.approx(0.797, abs=0.005)
     assert one[4].item() == pytest.approx(0.93, abs=0.03)
     names = list(four)
@@ -384,15 +384,15 @@ def test_models_of_the_novels_find_no_more_than_two_words_on_either_side_and_min
 
 
 def test_where_cues_come_later_gpt_is_above_a_guess_as_the_words_before_are(measured):
-    found, later = measured["in_novels"], "above chance, every cue comes after"
+    found, later = measured["in_novels"], "above chance, if every cue comes after the word"
     table = found.above_others
     assert above(table["GPT"][later][1:]) and above(
-        table["GPT"]["above chance, every cue comes after, last layer"][1:]
+        table["GPT"]["above chance at the last layer, if every cue comes after the word"][1:]
     )
     assert above(found.before_above_chance[1:])
     for name in ("ELMo", "BERT"):
         assert above(table[name][later][1:]), name
-        assert not apart(found.above_gpt["every cue comes after"][name][1:]), name
+        assert not apart(found.above_gpt["every cue comes after the word"][name][1:]), name
     intervals = sum(map(len, found.in_steps.values())) + sum(map(len, table.values())) + len(table) + 5
     assert 40 < intervals < 60
 

@@ -22,7 +22,7 @@ def test_models_of_novels_distinguish_the_subject_after_thirty_words_the_transfo
         assert mean - half > 0  # "both models still distinguish the subjects"
     recurrent, transformer = logs
     mean, half = mean_and_half(transformer - recurrent)
-    assert mean - half > np.log(2)  # "far more sharply"
+    assert mean - half > np.log(2)  # "far more clearly"
 
 
 def test_the_lstm_is_pytorchs(measured):

@@ -132,6 +132,7 @@ def test_steps_are_learned_and_direct_answers_are_not(measured):
     assert all(len(values) == 3 * 8 for values in accuracy.values())
     assert accuracy["step by step"].min() > 0.98
     assert accuracy["at once"].mean() > 1 / 12 and accuracy["at once"].max() < 0.25
+    assert accuracy["at once"].mean() == pytest.approx(0.15, abs=0.005)  # "15 %"
 
 
 def test_longer_training_on_direct_answers_changes_little(measured):

@@ -4,9 +4,9 @@
     SOLUTIONS=1 python -m tools.book              the same with solutions, into build/book-with-solutions
     python -m tools.book 02_attention --into DIR  one notebook and all other pages
 
-SITE_URL=https://… says where the website will stand, for previews of links to it; REPOSITORY_URL=https://… where the
-repository is, if that is not where this clone came from.
-Only what changed is run and built again.
+SITE_URL=https://… is the address at which the website will be published, for previews of links to it;
+REPOSITORY_URL=https://… is the address of the repository, if this clone came from somewhere else.
+Only what has changed is run and built again.
 """
 
 import argparse
@@ -48,23 +48,23 @@ def main(arguments: list[str] | None = None) -> int | str:
     site = options.into or root / "build" / name
     started = time.monotonic()
     if site.exists() and any(site.iterdir()) and not (site / ".buildinfo").is_file():  # Sphinx leaves that
-        return f"{site} holds other things than a website of this course: name another folder."
+        return f"{site} contains files that are not part of this course's website: choose another folder."
     try:
         chosen = [find_assignment(root, name) for name in options.names] or assignments(root)
         parts = options.parts or root / PARTS
         unrun = {assignment.name: read_source(assignment.source) for assignment in chosen}
         if lost := links.unresolved(dict(source_files(root, chosen, unrun, with_solutions))):
-            return "Links that lead nowhere:\n" + "\n".join(f"  {page}: {link}" for page, link in lost)
+            return "Broken links:\n" + "\n".join(f"  {page}: {link}" for page, link in lost)
         build(root, execute(chosen, parts / "executed"), site, parts, with_solutions)
     except CourseError as error:
         return str(error)
     if broken := links.broken(site):
-        return "Links that lead nowhere:\n" + "\n".join(f"  {page}: {link}" for page, link in broken)
+        return "Broken links:\n" + "\n".join(f"  {page}: {link}" for page, link in broken)
     outside = links.external(site)
     (site / "external-links.txt").write_text("\n".join(sorted(outside)) + "\n", encoding="utf-8")
     print(
-        f"{site / 'index.html'} ({time.monotonic() - started:.0f} s): {len(links.pages(site))} pages, no broken link "
-        f"among them; {len(outside)} addresses outside, listed in external-links.txt, were not tried."
+        f"{site / 'index.html'} ({time.monotonic() - started:.0f} s): {len(links.pages(site))} pages without broken "
+        f"links; {len(outside)} external links, listed in external-links.txt, were not checked."
     )
     return 0
 
@@ -85,7 +85,7 @@ def build(
     os.environ["BOOK_REPOSITORY"] = os.environ.get("REPOSITORY_URL") or origin(root)
     arguments = ["-q", "-W", "--keep-going", "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
     if sphinx([str(argument) for argument in (*arguments, source, site)]):
-        raise CourseError("Sphinx found what its messages above say: mend that and build again.")
+        raise CourseError("Sphinx reported the problems above: fix them and build again.")
     _drop_old_pages(site, source)
     write_student_zip(site.resolve() / zip_name(course_settings(root)), alone=True)
 

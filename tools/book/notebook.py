@@ -16,12 +16,12 @@ from autograder.settings import CourseSettings
 from autograder.source import code_cells, read_source
 
 WIDGET, WIDGETS = "application/vnd.jupyter.widget-view+json", "application/vnd.jupyter.widget-state+json"
-TWIN = "In JupyterLab you can change what follows. Here it stands as it starts."
-NOTHING_YET = "This part needs a running notebook: open it in JupyterLab."
+TWIN = "In JupyterLab you can change what follows; this page shows its initial state."
+NOTHING_YET = "This part needs a running kernel: open the notebook in JupyterLab."
 
 FOR_STUDENTS = """\
 ```{{note}}
-This page is for reading: the exercises are empty, and what the other cells show comes from a run with all of them solved.
+This page is for reading: the exercises are empty; the outputs of the other cells come from a run with every exercise solved.
 To work on them, <a href="../{zip}">download the notebooks</a>, type `make lab` and open `notebooks/{name}/{name}.ipynb`.
 ```"""
 FOR_INSTRUCTORS = """\

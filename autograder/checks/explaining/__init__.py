@@ -141,7 +141,7 @@ def _one_way(pairs: Sequence[Pair]) -> str:
     if all(pair.want.size == 1 for pair in pairs):
         return f"It is too {'large' if above else 'small'} on all of these inputs."
     if truth:
-        return f"Yours is {'1 (True) where 0 (False)' if above else '0 (False) where 1 (True)'} is expected, and never the other way round."
+        return f"Your answer is {'1 (True) where 0 (False)' if above else '0 (False) where 1 (True)'} is expected, and never the other way round."
     return f"Where they differ, yours are always too {'large' if above else 'small'}."
 
 
@@ -161,7 +161,7 @@ def _nearly(pairs: Sequence[Pair], tolerance: float) -> str:
         shares.append(float(np.abs(pair.got - pair.want)[mask].max() / largest))
     if tolerance < max(shares) <= 0.02:
         return (
-            f"Yours are close: the largest difference is {100 * max(shares):.2g} % of the largest expected number. Is a small "
+            f"Your numbers are close: the largest difference is {100 * max(shares):.2g} % of the largest expected number. Is a small "
             "constant different, or is something rounded on the way?"
         )
     return ""

@@ -118,7 +118,7 @@ def _ratio_of_two(values: Sequence[float], candidates: Mapping[str, Sequence[flo
             if _agree(values, quotients):
                 return f"{over} divided by {under}"
             if _agree(values, [_or_nan(sqrt, quotient) for quotient in quotients]):
-                return f"the root of {over} divided by {under}"
+                return f"the square root of the ratio of {over} to {under}"
     return ""
 
 

@@ -24,7 +24,7 @@ def in_other_places(pairs: Pairs, names: str) -> str:
             return f"Your answer is the expected one in reverse along {where}."
         for step in (1, -1, 2, -2):
             if all(near(pair.got, np.roll(pair.want, step, axis)) for pair in pairs):
-                return f"Your answer is the expected one, rolled by {_places(step)} along {where}: {'the last' if step > 0 else 'the first'} has gone round to the other end."
+                return f"Your answer is the expected one, rolled by {_places(step)} along {where}: {'what was last is now at the front' if step > 0 else 'what was first is now at the end'}."
             if _shifted(pairs, axis, step):
                 return f"Your answer is the expected one, shifted by {_places(step)} along {where}."
     for axis in axes:

@@ -28,7 +28,10 @@ OVERALL: tuple[tuple[str, Callable[[np.ndarray], bool]], ...] = (
     ("None of the expected numbers is negative; some of yours are.", lambda x: bool((x >= -1e-6).all())),
     ("None of the expected numbers is above 1; some of yours are.", lambda x: bool((x <= 1 + 1e-4).all())),
     ("None of the expected numbers is positive; some of yours are.", lambda x: bool((x <= 1e-6).all())),
-    ("The expected numbers are whole; some of yours are not.", lambda x: bool((x == np.round(x)).all())),
+    (
+        "The expected numbers are whole numbers; some of yours are not.",
+        lambda x: bool((x == np.round(x)).all()),
+    ),
 )
 FEWEST = 8
 """Numbers, over all inputs, that show a property."""

@@ -16,7 +16,7 @@ REDUCTIONS: tuple[tuple[str, Callable[[np.ndarray, int], np.ndarray]], ...] = (
     ("the smallest", lambda x, axis: x.min(axis)),
     ("the first", lambda x, axis: x.take(0, axis)),
     ("the last", lambda x, axis: x.take(-1, axis)),
-    ("the root of the sum of squares", lambda x, axis: np.sqrt((x**2).sum(axis))),
+    ("the square root of the sum of squares", lambda x, axis: np.sqrt((x**2).sum(axis))),
 )
 
 
@@ -65,8 +65,8 @@ def _enumerated(words: Iterable[str]) -> str:
 
 def _there_is_none(got: tuple[int, ...], want: tuple[int, ...]) -> str:
     if want == NOTHING:
-        return f"Nothing is expected here; yours has the shape {got}."
-    return f"Yours is empty; {f'the shape {want}' if want else 'a number'} is expected."
+        return f"Nothing is expected here; your array has the shape {got}."
+    return f"Your array is empty; {f'the shape {want}' if want else 'a number'} is expected."
 
 
 def _left_over(longer: tuple[int, ...], shorter: tuple[int, ...]) -> list[int]:

@@ -54,22 +54,22 @@ FUNCTIONS = (
     Step(lambda x: 1 - x, "Your numbers are one minus the expected ones."),
     Step(
         np.abs,
-        "Your numbers are the expected ones without their signs: some of those are negative.",
-        "Your numbers are the expected ones but for the sign: none of those is negative.",
+        "Your numbers are the absolute values of the expected ones, but some of the expected numbers are negative.",
+        "The expected numbers are the absolute values of yours: none of the expected numbers is negative.",
     ),
     _plain("the hyperbolic tangent (tanh)", np.tanh),
     _plain("the sigmoid", lambda x: 1 / (1 + np.exp(-x))),
     Step(
         lambda x: np.maximum(x, 0),
-        "Your numbers are the expected ones, but 0 where those are negative.",
-        "Your numbers are the expected ones where those are positive; your negative numbers should be 0.",
+        "Your numbers are the expected ones, except that you return 0 where a negative number is expected.",
+        "Your positive numbers are the expected ones; your negative numbers should be 0.",
     ),
     _rounded("to the nearest whole number", np.round),
     _rounded("down", np.floor),
     _rounded("up", np.ceil),
     Step(
         lambda x: np.clip(x, 0, 1),
-        left_out="Your numbers are the expected ones but for those below 0 or above 1, which should be clipped to 0 or 1.",
+        left_out="Your numbers are the expected ones, except for those below 0 or above 1, which should be clipped to 0 or 1.",
     ),
 )
 
@@ -87,10 +87,10 @@ ALONG: tuple[tuple[str, _FunctionAlong], ...] = (
     ("the softmax", _softmax),
     ("the log-softmax", lambda x, axis: np.log(_softmax(x, axis))),
     ("division by the sum", lambda x, axis: x / x.sum(axis, keepdims=True)),
-    ("division by the length (the root of the sum of squares)", lambda x, axis: x / np.sqrt((x**2).sum(axis, keepdims=True))),
-    ("division by the largest", lambda x, axis: x / x.max(axis, keepdims=True)),
+    ("division by the length (the square root of the sum of squares)", lambda x, axis: x / np.sqrt((x**2).sum(axis, keepdims=True))),
+    ("division by the largest number", lambda x, axis: x / x.max(axis, keepdims=True)),
     ("subtraction of the mean", lambda x, axis: x - x.mean(axis, keepdims=True)),
-    ("subtraction of the largest", lambda x, axis: x - x.max(axis, keepdims=True)),
+    ("subtraction of the largest number", lambda x, axis: x - x.max(axis, keepdims=True)),
     ("the numbers sorted", lambda x, axis: np.sort(x, axis)),
 )  # fmt: skip
 

@@ -154,7 +154,7 @@ def _factor(pairs: Pairs, names: str) -> str:
     if shown:
         return (
             f"On each input all of your numbers are the expected ones times a single factor: {listed(factors)}. "
-            "What differs in this way between the inputs?"
+            "Which quantity differs between the inputs by these factors?"
         )
     return ""
 
@@ -211,10 +211,10 @@ def _power(pairs: Pairs, names: str) -> str:
         powers = [power for pair in pairs if (power := _power_of(pair, axis)) is not None]
         if len(powers) < len(pairs):
             continue
-        again = ", made to sum to 1 again" if axis is not None else ""
+        again = ", normalised again to sum to 1" if axis is not None else ""
         if all_equal(powers, 1e-3):
-            return f"Your numbers are the expected ones to the power {in_words(powers[0])}{again}."
-        return f"On each input your numbers are the expected ones to a single power: {listed(powers)}{again}."
+            return f"Your numbers are the expected ones raised to the power {in_words(powers[0])}{again}."
+        return f"On each input your numbers are the expected ones raised to a single power: {listed(powers)}{again}."
     return ""
 
 
@@ -331,7 +331,7 @@ def _cause_by_rows(pairs: Pairs, factors: Sequence[np.ndarray], axis: int) -> st
         if all(np.allclose(sum_of(pair.want), 1, atol=1e-3) for pair in pairs) and not any(
             np.allclose(sum_of(pair.got), 1, atol=1e-3) for pair in pairs
         ):
-            return f". The expected ones {quantity}, yours do not"
+            return f". The expected ones {quantity}, but yours do not"
     return ""
 
 

@@ -309,12 +309,12 @@ def exchange(
     if reader.greeting.startswith(NO_KERNEL.encode()):
         said = reader.greeting.decode(errors="replace").removeprefix(NO_KERNEL).rstrip(".")
         raise KernelFailed(
-            f"No notebook was run, because its kernel does not start where notebooks are graded. It said: {said}. If it starts in "
+            f"No notebook was run, because the kernel does not start where notebooks are graded. It said: {said}. If it starts in "
             'Jupyter, it may need a folder that the jail does not show: name that folder in the "env" of its kernel.json.'
         )
     if reader.greeting == NO_ERRORS.encode():
         raise KernelFailed(
-            "No notebook was run, because its kernel reports no errors: given a cell that is not a program in any language, it reports success and "
+            "No notebook was run, because the kernel reports no errors: given a cell that is not a program in any language, it reports success and "
             "prints nothing. Every test would earn its points (in nbgrader, too). Use another kernel for this language."
         )
     if reader.greeting:

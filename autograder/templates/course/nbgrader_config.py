@@ -10,7 +10,7 @@ c.CourseDirectory.course_id = "COURSE_ID"
 c.CourseDirectory.root = str(Path(__file__).resolve().parent)
 c.CourseDirectory.source_directory = "source"
 c.CourseDirectory.release_directory = "release"
-# Everything in the source folder but the notebook would be copied into the release: no script leaves it.
+# Everything in the source folder except the notebook would be copied into the release; these patterns keep scripts out of it.
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", ".*", "*.py"]
 
 # What students' functions are given: "numpy" arrays, or "torch" tensors.

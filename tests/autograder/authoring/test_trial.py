@@ -48,7 +48,7 @@ def test_everything_holds_for_an_exercise_that_is_complete(course, tmp_path):
     (trial,) = json.loads(file.read_text())
     assert (trial["exercise"], trial["seeds"], trial["holds"]) == ("lucky.largest", 40, True)
     tried = {entry["what"]: entry["tried"] for entry in trial["requirements"]}
-    assert (tried["mistakes told apart"], tried["right answers always pass"]) == (6, 3)
+    assert (tried["mistakes distinguished"], tried["right answers always pass"]) == (6, 3)
     assert tried["mutants caught, or explained"] >= 3
     assert not one.key.exists() and not one.release.exists(), "it writes no product"
 
@@ -57,8 +57,8 @@ def test_everything_holds_for_an_exercise_that_is_complete(course, tmp_path):
 @pytest.mark.parametrize(
     ("exercises", "sentence"),
     [
-        ("largest = exercise((SMALLEST,))", "1 mistakes: at least 6 are asked for."),
-        ("largest = exercise((SMALLEST,))", "1 alternatives: at least 2 are asked for."),
+        ("largest = exercise((SMALLEST,))", "1 mistakes: at least 6 are required."),
+        ("largest = exercise((SMALLEST,))", "1 alternatives: at least 2 are required."),
         (COMPLETE.replace('("a", "b"', '("a", "a"'), "Two rungs have the same hint."),
         (COMPLETE.replace("Yours is the sum.", "Yours is the mean."), "Two mistakes have the same hint."),
         (COMPLETE.replace("SMALLEST,", f"{LUCKY},"), "mistake 'without zero': passes on"),

@@ -61,9 +61,9 @@ ONE_OPERATION = [
     (np.tanh, "(tanh) of the expected ones"),
     (lambda x: 1 - x, "one minus the expected ones"),
     (lambda x: 1 / x, "the reciprocals of the expected ones"),
-    (np.abs, "without their signs"),
+    (np.abs, "the absolute values of the expected ones"),
     (np.round, "rounded to the nearest whole number"),
-    (lambda x: np.maximum(x, 0), "0 where those are negative"),
+    (lambda x: np.maximum(x, 0), "0 where a negative number is expected"),
     (np.arctanh, ""),
     (lambda x: softmax(x, -1), "one more step: the softmax over the last axis"),
     (lambda x: softmax(x, -2), "one more step: the softmax over axis −2"),
@@ -214,7 +214,7 @@ def test_true_and_false():
 
 def test_a_single_truth_value_is_not_told_as_a_number():
     said = reason([np.array(False)] * 3, [np.array(True)] * 3)
-    assert said == "Yours is False; True is expected."
+    assert said == "Your answer is False; True is expected."
 
 
 def test_softmax_over_another_axis():
@@ -368,9 +368,9 @@ def test_that_a_place_is_right_is_not_said_where_every_input_has_the_same_there(
 @pytest.mark.parametrize(
     ("got", "want", "words"),
     [
-        (np.zeros(0), np.ones((2, 3)), "Yours is empty; the shape (2, 3) is expected."),
-        (np.zeros(0), np.ones(()), "Yours is empty; a number is expected."),
-        (np.ones(4), np.zeros(0), "Nothing is expected here; yours has the shape (4,)."),
+        (np.zeros(0), np.ones((2, 3)), "Your array is empty; the shape (2, 3) is expected."),
+        (np.zeros(0), np.ones(()), "Your array is empty; a number is expected."),
+        (np.ones(4), np.zeros(0), "Nothing is expected here; your array has the shape (4,)."),
     ],
 )
 def test_nothing_is_no_shape(got, want, words):
@@ -389,10 +389,10 @@ def test_nothing_is_said_of_parts_that_are_not_there_while_another_is_wrong():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda p: p**2 / (p**2).sum(-1, keepdims=True), "to the power 2, made to sum to 1 again."),
+        (lambda p: p**2 / (p**2).sum(-1, keepdims=True), "to the power 2, normalised again to sum to 1."),
         (
             lambda p: p**0.5 / (p**0.5).sum(-1, keepdims=True),
-            "to the power 0.5 (1/2), made to sum to 1 again.",
+            "to the power 0.5 (1/2), normalised again to sum to 1.",
         ),
         (lambda p: p**3, "to the power 3."),
         (lambda p: p**2 / (p**2).sum(), ""),

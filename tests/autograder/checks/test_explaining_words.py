@@ -28,11 +28,11 @@ def test_numbers_as_a_sentence_says_them(value, name):
 
 
 @pytest.mark.parametrize(
-    ("step", "end", "way"), [(1, "the last", "towards the end"), (-1, "the first", "towards the front")]
+    ("step", "end", "way"), [(1, "last", "towards the end"), (-1, "first", "towards the front")]
 )
 def test_a_rolled_answer_is_told_by_its_end(step, end, way):
     sentence = said(lambda x: np.roll(x, step, -1))
-    assert f"rolled by 1 position {way} along the last axis: {end} has gone round" in sentence
+    assert f"rolled by 1 position {way} along the last axis: what was {end} is now at the" in sentence
 
 
 def test_a_factor_is_told_by_the_size_it_comes_from():

@@ -390,7 +390,7 @@ def test_the_size_of_whole_numbers_and_lists_are_as_free_as_ever(call, right):
         ([torch.ones(2), torch.ones(3)], "a list of 2 items of unequal shapes; one tensor is expected"),
         ([[1, 2], [3]], "a list of 2 items of unequal shapes"),
         ([torch.ones(n) for n in range(70)], "a list of 70 items of unequal shapes"),
-        (torch.max(torch.tensor([[3.0, 4.0]]), -1), "2 tensors; one tensor is expected. The expected one is part 1 of yours"),
+        (torch.max(torch.tensor([[3.0, 4.0]]), -1), "2 tensors; one tensor is expected. The expected array is part 1 of what your function returned"),
     ],
 )  # fmt: skip
 def test_answers_of_another_form_are_described(value, words):
@@ -496,7 +496,7 @@ def test_inputs_that_expose_every_practice_fault_pass():
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"keep": np.ones((4, 5, 7), bool)}, ["keys that may not be seen", "queries that may see nothing"]),
+        ({"keep": np.ones((4, 5, 7), bool)}, ["keys that are masked", "queries for which all keys are masked"]),
         ({"queries": inputs()["queries"] * 1e-6}, ["how strongly scores differ"]),
         ({"values": np.ones((4, 7, 8))}, ["how strongly scores differ"]),
         ({"keys": inputs()["keys"] + 300_000}, ["Your inputs reject", "float32"]),

@@ -66,13 +66,13 @@ def test_run_all_then_borrow_then_run_all(course, tmp_path):
         before = {one.id: words(one) for one in person.run(cells())}
         assert all("skipped" in before[name] for name in NEED_IT)
         borrowed, *_ = person.run([cell("anywhere", BORROW)])
-        assert words(borrowed).startswith("○ demo.double: lent, earns nothing")
+        assert words(borrowed).startswith("○ demo.double: lent, earns no points")
         shown = {one.id: one for one in person.run(cells())}
     _runs_all_but_the_check(shown)
     with Person(course, tmp_path / "home") as person:  # the next morning
         _runs_all_but_the_check({one.id: one for one in person.run(cells())})
         (seen,) = person.run([cell("progress", "from autograder.checks import progress; progress()")])
-    assert "○ demo.double: lent, earns nothing" in words(seen)
+    assert "○ demo.double: lent, earns no points" in words(seen)
     assert "✓ demo.half: passes" in words(seen)
 
 
@@ -80,7 +80,7 @@ def _runs_all_but_the_check(shown):
     # The fourth is wrong by itself: what it needs was not there before.
     assert [name for name, one in shown.items() if one.status != "ok" or errors(one)] == ["check-fourth"]
     assert words(shown["by-name"]) == "[2. 2.]\n"
-    assert words(shown["check-double"]).startswith("○ demo.double: lent, earns nothing")
+    assert words(shown["check-double"]).startswith("○ demo.double: lent, earns no points")
     for name in ("check-half", "check-quarter"):
         assert words(shown[name]).startswith("✓"), name
     assert not [name for name, one in shown.items() if "skipped" in words(one)]
@@ -98,13 +98,13 @@ def test_what_calls_a_function_that_is_not_right_says_so(course, tmp_path):
     )
     with Person(course, tmp_path / "home") as person:
         *_, lent = person.run([*cells("imports", "double"), half])
-        assert missing in words(lent) and "It works from here on." not in words(lent)
+        assert missing in words(lent) and "It works from now on." not in words(lent)
         *_, lent = person.run([cell("double", WRONG), *cells("check-double"), half])
         assert missing in words(lent)
         *_, lent = person.run([*cells("double"), cell("anywhere", BORROW), half])
-        assert "It works from here on." in words(lent)
+        assert "It works from now on." in words(lent)
         *_, check, lent = person.run([cell("double", RIGHT), *cells("check-double"), half])
-        assert words(check).startswith("✓") and "It works from here on." in words(lent)
+        assert words(check).startswith("✓") and "It works from now on." in words(lent)
 
 
 @pytest.mark.slow
@@ -152,7 +152,7 @@ def test_validate_counts_it_and_lends_to_what_builds_on_it(course, monkeypatch, 
             one.metadata.nbgrader.update(grade_id=one.id, schema_version=3, task=False, cell_type="code")
     nbformat.write(graded, course)
     failed, by_itself = Validator(ignore_checksums=True).validate(str(course))["failed"]
-    assert failed["source"] == "1 of 2: demo.double" and "Lent, earns nothing" in failed["raw_error"]
+    assert failed["source"] == "1 of 2: demo.double" and "Lent, earns no points" in failed["raw_error"]
     assert by_itself["source"] == "2 of 2: demo.fourth", "and not the quarter, which builds on what was lent"
 
 

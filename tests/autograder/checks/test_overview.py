@@ -25,7 +25,7 @@ def test_it_shows_the_checks_of_this_notebook_and_what_their_last_run_said(monke
     assert "  ✗ attention.scale: not yet right" in lines
     assert "  · attention.softmax: not run yet" in lines
     assert "  … attention.weighted_sum: not answered yet" in lines
-    assert "  ○ attention.attention: lent, earns nothing" in lines
+    assert "  ○ attention.attention: lent, earns no points" in lines
     assert "elmo" not in shown["text/plain"]
     assert "attention.scale</td>" in shown["text/html"]
 

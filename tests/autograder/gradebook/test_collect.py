@@ -107,7 +107,7 @@ def test_moodles_worksheet_says_who_is_who_and_when(course, tmp_path, monkeypatc
     assert (handed_in(course, "ada"), handed_in(course, "bob"), handed_in(course, "dua")) == ("7", "8", "9")
     assert time_of(course, "ada") == "2026-10-05 23:59:00 UTC" and "Late: ada." in said
     assert time_of(course, "bob") == "2026-10-04 09:05:00 UTC"
-    assert "Not in the gradebook yet; they will be added when they are graded: dua." in said
+    assert "These students are not in the gradebook yet and will be added when they are graded: dua." in said
 
 
 def test_a_worksheet_in_another_language_still_says_who_by_address(course, tmp_path):
@@ -172,7 +172,7 @@ def test_what_was_handed_in_later_stays(course, tmp_path):
         tmp_path / "earlier.zip", {f"ada/{FILE}": a_notebook("earlier")}, (2026, 10, 1, 0, 0, 0)
     )
     collect(later)
-    assert "Left as it was: ada" in collect(earlier)
+    assert "Kept unchanged: ada" in collect(earlier)
     assert handed_in(course, "ada") == "later"
 
 
@@ -185,7 +185,7 @@ def test_whose_time_nobody_tells_is_in_time_when_a_due_date_is_set_afterwards(co
         "and no time that would be after the due date"
     )
     earlier = archive(tmp_path / "earlier.zip", files, (2026, 10, 31, 0, 0, 0))
-    assert "Left as it was: ada" in collect(earlier, NAME), (
+    assert "Kept unchanged: ada" in collect(earlier, NAME), (
         "of two downloads the later one counts all the same"
     )
 
@@ -206,7 +206,7 @@ def test_a_time_that_is_told_counts_more_than_one_that_was_assumed(course, tmp_p
     collect(download, NAME)
     assert time_of(course, "ada") == "2026-10-04 09:05:00 UTC", "of the same file, though nobody tells it now"
     worksheet.write_text(worksheet.read_text().replace("4 October", "3 October"))
-    assert "Left as it was: ada" in collect(download, NAME, "--names", worksheet), (
+    assert "Kept unchanged: ada" in collect(download, NAME, "--names", worksheet), (
         "now the time is that of the hand-in"
     )
 
@@ -223,7 +223,7 @@ def test_what_cannot_be_matched_is_named_and_stops_nobody(course, tmp_path):
         "stray.ipynb": a_notebook(),
     }
     said = collect(archive(tmp_path / "moodle.zip", files), NAME, status=1)
-    assert handed_in(course, "ada") == "ada" and "4 could not be taken" in said
+    assert handed_in(course, "ada") == "ada" and "4 could not be collected" in said
     assert "Nobody Known" in said and "eva1 and eva2 have this name" in said
     assert (
         f"it is named after {OTHER}, not {NAME}" in said
@@ -255,7 +255,7 @@ def test_who_takes_another_s_name_hands_in_for_nobody(course, tmp_path):
         f"Ada Lovelace_666_assignsubmission_file/{FILE}": a_notebook("forged"),
     }
     said = collect(archive(tmp_path / "moodle.zip", files), NAME, status=1)
-    assert "ada would be both 12345 and 666" in said
+    assert "12345 and 666 would both count as ada" in said
     assert not (course / "submitted" / "ada").exists()
 
 
@@ -268,7 +268,7 @@ def test_a_student_s_folder_of_other_students_replaces_nobody_s_hand_in(course, 
         for folder, name in zip(outer, ("ada", "bob"), strict=True)
     }
     said = collect(archive(tmp_path / "late.zip", forged, (2026, 11, 2, 12, 0, 0)), status=1)
-    assert "2 could not be taken" in said and "add --inside zoe." in said
+    assert "2 could not be collected" in said and "add --inside zoe." in said
     assert [handed_in(course, student) for student in ("ada", "bob")] == ["ada", "bob"]
 
 

@@ -55,7 +55,7 @@ def test_canvas(own_class):
     assert lines["ada"] == ["Lovelace, Ada", "4711", "", "ada", "", str(net(own_class, "ada"))]
     assert lines["dua"][1] == ""  # a number would be looked up, and any text begins with one
     assert float(lines["dua"][5]) == net(own_class, "dua") < 24
-    assert "ada" not in said and "Handed in nothing: absent." in said
+    assert "ada" not in said and "Students who handed in nothing: absent." in said
 
 
 def test_who_is_not_finished_is_left_out_and_named_or_asked_for(own_class):

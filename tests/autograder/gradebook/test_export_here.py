@@ -126,7 +126,7 @@ def test_the_command_says_who_is_not_in_the_file(graded):
     result = CliRunner().invoke(app, ["export", NAME, "--to", "canvas", "--output", "canvas.csv"])
     said = " ".join(result.output.split())
     assert result.exit_code == 0 and (graded.root / "canvas.csv").exists()
-    assert "still have to be graded by hand: cem." in said and "Handed in nothing: dua." in said
+    assert "still have to be graded by hand: cem." in said and "Students who handed in nothing: dua." in said
 
 
 def test_blackboard_finds_students_by_their_accounts_and_the_column_by_its_heading(graded):

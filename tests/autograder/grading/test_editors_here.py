@@ -258,10 +258,7 @@ def test_a_second_half_that_does_not_fit_is_left_to_a_person(course):
     (result,) = course.grade_class()
     verdict = by_name(result)["largest"]
     assert (verdict.status, verdict.score) == (Status.MANUAL, None)
-    assert (
-        "seems to continue in the cell below. To be graded by hand. As the notebook stands: "
-        in verdict.reason
-    )
+    assert "seems to continue in the cell below. To be graded by hand. As submitted: " in verdict.reason
 
 
 def test_words_in_a_cell_of_code_are_shown_to_the_grader(course):
@@ -281,7 +278,7 @@ def test_a_name_that_is_nearly_right_is_named(course, file):
     (folder / "01_steps.ipynb").rename(folder / file)
     (result,) = course.grade_class()
     assert {verdict.reason for verdict in result.verdicts} == {
-        f"There is no 01_steps.ipynb in the submission; there is {file}, which has another name."
+        f"There is no 01_steps.ipynb in the submission; there is {file}, which has a different name."
     }
 
 

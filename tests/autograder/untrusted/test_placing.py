@@ -220,7 +220,7 @@ def test_code_that_was_turned_into_text_is_code(kind):
     work = Work()
     work["half"]["cell_type"] = kind
     assert work.restored() == ANSWERS and work.after["half"].cell_type == "code"
-    assert work.result.notes[0].endswith("their texts count all the same: `half`.")
+    assert work.result.notes[0].endswith("but their text is still graded: `half`.")
 
 
 def test_code_between_fences_is_code():

@@ -252,7 +252,7 @@ def test_an_attached_picture_that_is_kept_is_shown(kind):
 def test_in_the_place_of_a_picture_that_is_not_shown_stands_a_sentence(kind):
     html = markdown("![two bars](attachment:a)", {"a": {kind: "", "text/html": SCRIPT}})
     assert "<img" not in html and "two bars" in html
-    assert f"a picture of the kind {kind}, which is not shown here: hand it in as PNG or JPEG" in html
+    assert f"a picture of type {kind}, which cannot be shown here" in html
 
 
 def test_a_drawing_that_is_called_an_image_runs_nothing():

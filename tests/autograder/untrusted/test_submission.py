@@ -408,7 +408,7 @@ def test_a_notebook_under_another_name_is_named(folder, name):
     assert read(folder).status == "missing"
     assert (
         read(folder).reason
-        == f"There is no hw.ipynb in the submission; there is {name}, which has another name."
+        == f"There is no hw.ipynb in the submission; there is {name}, which has a different name."
     )
 
 

@@ -96,7 +96,7 @@ def test_weights_of_other_sizes_get_a_sentence(corpus, tmp_path):
     write(tmp_path / "novels_bert.safetensors", weights, about)
     with pytest.raises(
         ModelMissing,
-        match="novels_bert.safetensors does not fit the model of this version.*pretrain novels-bert",
+        match="novels_bert.safetensors does not match the model of this version.*pretrain novels-bert",
     ):
         shipped.load_bert(tmp_path)
 

@@ -115,7 +115,7 @@ def test_what_cannot_be_used_is_refused_with_the_reason(file, content, words):
 def test_a_missing_file_names_what_there_is(tmp_path, file):
     file(DIFFERENT, "diary.txt")
     said = refusal(tmp_path / "dairy.txt")
-    assert "There is diary.txt." in said and '"language reference"' in said
+    assert "This folder contains diary.txt." in said and '"language reference"' in said
     assert "is a folder" in refusal(tmp_path)
     assert "There is no .txt file" in refusal(tmp_path / "nowhere" / "x.txt")
     assert "is a folder" in refusal("")
@@ -125,7 +125,7 @@ def test_a_missing_file_names_what_there_is(tmp_path, file):
 def test_what_would_never_end_or_fill_the_memory_is_not_opened(tmp_path):
     with (tmp_path / "long.txt").open("wb") as file:
         file.truncate(3 * HUGE)
-    assert "has 300 MB; the project takes at most 5 MB" in refusal(tmp_path / "long.txt", cut=True)
+    assert "has 300 MB; the project accepts at most 5 MB" in refusal(tmp_path / "long.txt", cut=True)
     os.mkfifo(tmp_path / "pipe.txt")
     assert "a device" in refusal(tmp_path / "pipe.txt")
 

@@ -10,7 +10,7 @@
 # # 01 · The mean
 #
 # Replace `raise NotImplementedError` in the cells that ask for it and run the check below. `check` compares what your
-# function returns with what it should return, `hint` helps in four steps.
+# function returns with what it should return, and `hint` helps in four steps.
 
 # %%
 import numpy as np
@@ -60,7 +60,7 @@ def centred(table: np.ndarray) -> np.ndarray:
 check("mean.centred", lambda case: centred(case["table"]))
 
 # %% [markdown]
-# **Question.** One of 100 incomes is mistyped with a zero too many. What happens to the mean, and what to the median?
+# **Question.** One of 100 incomes is mistyped with a zero too many. What happens to the mean, and what happens to the median?
 # (2–3 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "mean-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}

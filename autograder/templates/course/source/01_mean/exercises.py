@@ -32,7 +32,7 @@ weighted = Exercise(
         ),
         Mistake(
             "divided by the number of values",
-            "You divided by the number of values. Some of them count more than once: divide by how much they count in total.",
+            "You divided by the number of values, but some values count more than others: divide by the sum of the weights.",
             "weights.sum()",
             "len(values)",
         ),
@@ -71,19 +71,19 @@ centred = Exercise(
     mistakes=(
         Mistake(
             "the mean of each row",
-            "Each of your rows adds up to 0; it is the columns that should.",
+            "Each of your rows adds up to 0, but each column should.",
             "axis=0",
             "axis=1, keepdims=True",
         ),
         Mistake(
             "one mean of all numbers",
-            "You subtracted the same number everywhere; each column has a mean of its own.",
+            "You subtracted the same number everywhere, but each column has its own mean.",
             "table.mean(axis=0)",
             "table.mean()",
         ),
         Mistake(
             "standardised",
-            "Your columns have the standard deviation 1: they were divided by it, too.",
+            "Your columns have a standard deviation of 1, because you also divided by it. Subtract only the mean.",
             "table - table.mean(axis=0)",
             "(table - table.mean(axis=0)) / table.std(axis=0)",
         ),
