@@ -62,8 +62,8 @@ course_map()
 #
 # | | notebook | minutes | by the end you can | needs | unlocks |
 # |:--|:--|:--|:--|:--|:--|
-# | 01 | [One vector per word](01_static_embeddings/01_static_embeddings.ipynb) | 80 | count and train word vectors, compare them with people's ratings, and explain what one vector per word cannot represent | | 02, 12, P |
-# | 02 | [Attention, step by step](02_attention/02_attention.ipynb) | 75 | compute attention by hand, in a batch, with masks and with heads | 01 | 03 |
+# | 01 | [One vector per word](01_static_embeddings/01_static_embeddings.ipynb) | 85 | count and train word vectors, compare them with people's ratings, and explain what one vector per word cannot represent | | 02, 12, P |
+# | 02 | [Attention, step by step](02_attention/02_attention.ipynb) | 80 | compute attention by hand, in a batch, with masks and with heads | 01 | 03 |
 # | 03 | [The transformer layer](03_transformer_layer/03_transformer_layer.ipynb) | 80 | write the parts of a transformer as your own modules, match PyTorch's layer, and train it | 02 | 04, 06, 07, 13 |
 # | 04 | [Recurrence, encoder–decoder, and what attention costs](04_recurrence/04_recurrence.ipynb) | 80 | write an LSTM step, attention and a decoder block, and measure how much each step improves translation | 03 | 05, 07 |
 # | 05 | [ELMo](05_elmo/05_elmo.ipynb) | 80 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |

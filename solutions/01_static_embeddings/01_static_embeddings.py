@@ -15,7 +15,7 @@
 #
 # For most of the 2010s, programs represented each word by a single vector from a table. The table was learned from plain text alone, and it worked well enough to be used in most systems that processed language. In this notebook we build such a table in two ways, analyse the vector of an ambiguous word, and find out which distinctions the table cannot make. This limitation is the reason for all the notebooks that follow.
 #
-# **You need** Python, a little PyTorch (indexing, `sum`, `@`) and logarithms. **Time** about 80 minutes: eight exercises
+# **You need** Python, a little PyTorch (indexing, `sum`, `@`) and logarithms. **Time** about 85 minutes: eight exercises
 # and two questions. The section *Further* adds two exercises for extra credit.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · next: [02 · Attention, step by step](../02_attention/02_attention.ipynb)

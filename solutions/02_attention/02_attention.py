@@ -12,7 +12,7 @@
 # In the first notebook *bank* had the same static embedding in a sentence about a river and in a banking report. In this notebook the vector of a word depends on the words around it, through **attention**. We compute attention for one word, for a sentence and for a batch. On real word vectors attention fails at first, and this failure shows which parts have to be learned.
 #
 # **You need** the first notebook, matrix products, and slicing in PyTorch.
-# **Time** about 75 minutes: six exercises, one bug to find and two written questions. Three more questions and two extensions at the end are optional.
+# **Time** about 80 minutes: six exercises, one bug to find and two written questions. Three more questions and two extensions at the end are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [01 · One vector per word](../01_static_embeddings/01_static_embeddings.ipynb) · next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb)
 
