@@ -180,7 +180,9 @@ def test_the_website_is_not_built_into_a_folder_of_other_things(tmp_path, monkey
     site = tmp_path / "site"
     site.mkdir()
     (site / "index.html").write_text("mine")
-    assert "contains files that are not part" in main([NAME, "--into", str(site), "--parts", str(tmp_path / "parts")])
+    assert "contains files that are not part" in main(
+        [NAME, "--into", str(site), "--parts", str(tmp_path / "parts")]
+    )
     assert everything_in(tmp_path) == {"site": "", "site/index.html": b"mine"}
 
 

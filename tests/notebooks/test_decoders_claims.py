@@ -270,7 +270,7 @@ HALF_FINISHED = {
     },
 }
 SAYS = {
-    "merges right, neighbours turned together": "neighbours",
+    "merges right, neighbours turned together": "adjacent coordinates paired",
     "the longest token from the left": "WordPiece",
     "a decoder whose cache nobody resets": "reset",
 }
