@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import torch
 from scipy.sparse import csr_array
+from sklearn.metrics import cohen_kappa_score
 
 from coursekit.models import load
 from experiments.datasets.penalised import predictions
@@ -83,6 +84,28 @@ def contents(tokens: pd.DataFrame) -> Iterator[str]:
     yield (
         f"test entities whose words are never an entity in train: {unseen.mean():.1%}; "
         f"only an entity of another type: {seen_otherwise.mean():.1%}"
+    )
+    yield second_reading(tokens)
+
+
+def second_reading(tokens: pd.DataFrame) -> str:
+    """How far the second annotator's entities in the test sentences are the author's: F1 of the two, and Cohen's kappa of the tags."""
+    test = tokens[tokens["split"] == "test"]
+    found = entities(test)
+    second = pd.read_csv(ROOT / "data/entities/second_reading.csv")
+    author, other = (
+        set(zip(some["sentence"], some["begin"], some["end"], some["type"], strict=True))
+        for some in (found, second)
+    )
+    both = len(author & other)
+    tags = test.assign(place=test.groupby("sentence").cumcount(), read="O").set_index(["sentence", "place"])
+    for sentence, begin, end, kind in other:
+        for place in range(begin, end):
+            tags.loc[(sentence, place), "read"] = f"{'B' if place == begin else 'I'}-{kind}"
+    kappa = cohen_kappa_score(tags["tag"], tags["read"])
+    return (
+        f"second annotation, blind: {len(other)} entities in the test sentences, the author's {len(author)}, "
+        f"the same in {both}; F1 of the two {2 * both / (len(author) + len(other)):.3f}, kappa of the tags {kappa:.2f}"
     )
 
 

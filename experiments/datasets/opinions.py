@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import cohen_kappa_score
 
 from experiments.datasets.penalised import predictions
 from experiments.datasets.trivial import lengths, one_after_the_other, punctuation
@@ -29,6 +30,9 @@ def contents(opinions: pd.DataFrame) -> Iterator[str]:
     words = opinions["text"].str.split().str.len()
     yield f"opinions {len(opinions)}, subjects {opinions['subject'].nunique()}, positive {(opinions['label'] == 'positive').mean():.1%}"
     yield f"words per opinion: {words.min()} to {words.max()}, median {words.median():.0f}"
+    second = pd.read_csv(DATA / "opinions/second_reading.csv").set_index("line").label
+    agree, kappa = (second == opinions["label"]).sum(), cohen_kappa_score(second, opinions["label"])
+    yield f"second annotation, blind: {len(second)} opinions, {agree} labels agree, kappa {kappa:.2f}"
 
 
 def words_learned_elsewhere(opinions: pd.DataFrame) -> np.ndarray:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import balanced_accuracy_score
+from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score
 
 from experiments.datasets.penalised import predictions
 from experiments.datasets.trivial import indicators, lengths, punctuation
@@ -116,6 +116,21 @@ def contents(questions: pd.DataFrame) -> Iterator[str]:
     yield (
         f"content words of the question that occur in the paragraph: answerable {taken[questions['answerable']].mean():.0%}, "
         f"unanswerable {taken[~questions['answerable']].mean():.0%}"
+    )
+    yield second_reading(questions)
+
+
+def second_reading(questions: pd.DataFrame) -> str:
+    """How well the second annotator's answers to the test questions agree with the accepted ones."""
+    second = pd.read_csv(ROOT / "data/questions/second_reading.csv", keep_default_na=False)
+    both = second.merge(questions, on="id")
+    given = both["answer"] != ""
+    agree, kappa = (given == both["answerable"]).sum(), cohen_kappa_score(given, both["answerable"])
+    answered = both[given & both["answerable"]]
+    overlap = [token_f1(row.answer, row.answers) for row in answered.itertuples()]
+    return (
+        f"second annotation, blind: {len(both)} test questions; answerable or not: {agree} agree, kappa {kappa:.2f}; "
+        f"of {len(answered)} answers {overlap.count(1.0)} have the words of an accepted one; doubtful {second.doubtful.sum()}"
     )
 
 

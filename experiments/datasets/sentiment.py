@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import torch
+from sklearn.metrics import cohen_kappa_score
 
 from coursekit.models import load
 from experiments.datasets.penalised import predictions
@@ -48,6 +49,16 @@ def contents(reviews: pd.DataFrame) -> Iterator[str]:
             f"{phenomenon:9} {len(some):3} ({len(some) / len(reviews):.1%}), "
             f"{(some['label'] == 'positive').mean():.1%} of them positive; {counts}"
         )
+    yield second_reading(reviews)
+
+
+def second_reading(reviews: pd.DataFrame) -> str:
+    """How often the second annotator's label of a test review is the author's, and Cohen's kappa of the two."""
+    both = pd.read_csv(ROOT / "data/sentiment/second_reading.csv").merge(
+        reviews, on="id", suffixes=("_second", "")
+    )
+    agree, kappa = (both.label_second == both.label).sum(), cohen_kappa_score(both.label_second, both.label)
+    return f"second annotation, blind: {len(both)} test reviews, {agree} labels agree, kappa {kappa:.2f}, doubtful {both.doubtful.sum()}"
 
 
 def bag_of_words(reviews: pd.DataFrame) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A page for every module of a package: sphinx-apidoc writes them in Sphinx's notation, autodoc fills them in from docstrings."""
+"""A page for every package, with its modules: sphinx-apidoc writes them in Sphinx's notation, autodoc fills them in from docstrings."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +13,10 @@ TEMPLATES = Path("docs") / "book" / "_apidoc"
 
 
 def pages(root: Path, package: str) -> Iterator[tuple[str, bytes]]:
-    """Path and content of the page of the package, of its packages and of its modules."""
+    """Path and content of the page of the package and of each package within it."""
     left_out = [root / package / path for path in LEFT_OUT]
     with TemporaryDirectory() as folder:
-        options = ["-q", "--separate", "--no-toc", "--templatedir", root / TEMPLATES, "--output-dir", folder]
+        options = ["-q", "--no-toc", "--templatedir", root / TEMPLATES, "--output-dir", folder]
         apidoc([str(word) for word in (*options, root / package, *left_out)])
         for page in sorted(Path(folder).glob("*.rst")):
             yield f"api/{page.name}", page.read_bytes()
