@@ -24,8 +24,7 @@ author = "The authors of Words in Context"
 project_copyright = "the authors of Words in Context; prose and figures CC BY 4.0, code BSD 3-Clause"
 language = "en"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax"]
-autosummary_generate = False  # tools/book/api.py has made the pages; the tables in them are what is wanted
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 exclude_patterns = ["start/*"]  # sections of the start page, included by pages of ours
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
