@@ -129,11 +129,11 @@ def carried() -> pd.DataFrame:
     lines = {}
     for name in dict.fromkeys([*recorded, *own]):
         row = own[name] if name in own else recorded[name]
-        draws = row["draws"]
+        draws, who = row["draws"], "measured by you" if name in own else "recorded"
         lines[name] = {
             DERIVATIVE: f"{np.exp(np.log(draws).mean()):.2g} ({min(draws):.1g} to {max(draws):.1g})",
             TIME: "not measured" if pd.isna(row["growth"]) else _rounded(row["growth"]),
-            SOURCE: f"you, in {row['notebook']}" if name in own else f"recorded, in {row['notebook']}",
+            SOURCE: f"{who}, in {row['notebook']}",
         }
     return pd.DataFrame(lines).T.rename_axis("architecture")
 

@@ -131,7 +131,7 @@ def neuron_view(
 
 @dataclass(frozen=True)
 class _Replay:
-    """A substitute for the model and the tokenizer that bertviz's neuron view expects; it returns results that were computed before.
+    """A substitute for the model and the tokeniser that bertviz's neuron view expects; it returns results that were computed before.
 
     bertviz contains its own models of 2019 for this view; with this class the view shows any model.
     """

@@ -1,4 +1,4 @@
-"""Byte-level merges of a published tokenizer, with the ids of notebook 13: bytes are 0 to 255, and merge i is 256 + i."""
+"""Byte-level merges of a published tokeniser, with the ids of notebook 13: bytes are 0 to 255, and merge i is 256 + i."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def bytes_of(signs: str) -> bytes:
 
 @dataclass(frozen=True)
 class ByteMerges:
-    """The merges of a published tokenizer in the order in which they were learned.
+    """The merges of a published tokeniser in the order in which they were learned.
 
     contents   the bytes of each of our ids
     their_id   the published id of each of our ids
@@ -61,7 +61,7 @@ class ByteMerges:
 
 
 def read_merges(published: PreTrainedTokenizerBase) -> ByteMerges:
-    """The merges of a tokenizer in GPT-2's format, in which tokens are strings with ids of their own."""
+    """The merges of a tokeniser in GPT-2's format, in which tokens are strings with ids of their own."""
     backend = published.backend_tokenizer
     own_id = {bytes([byte]): byte for byte in range(256)}  # a token's bytes → our id
     merges = []

@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from autograder.checks.card import RIGHT, WRONG
 
-OLDEST_PYTHON = (3, 11)
+OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 13)
 PACKAGES = (
     "torch",
     "transformers",
@@ -86,8 +86,9 @@ def installation() -> Installation:
 
 def _items() -> Iterator[Item]:
     old = sys.version_info < OLDEST_PYTHON
-    oldest = ".".join(map(str, OLDEST_PYTHON))
-    yield Item("Python", platform.python_version(), f"The course needs {oldest} or newer." if old else "")
+    oldest, newest = (".".join(map(str, each)) for each in (OLDEST_PYTHON, NEWEST_PYTHON))
+    remedy = f"The course needs Python {oldest} to {newest}." if old else ""
+    yield Item("Python", platform.python_version(), remedy)
     for name in PACKAGES:
         yield _tried(name, lambda name=name: _import(name), REINSTALL)
     yield _tried("GloVe vectors", _read_glove, "")

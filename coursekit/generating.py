@@ -166,7 +166,7 @@ def continue_novel(
     model: nn.Module, pieces: Any, text: str, tokens: int, temperature: float = 0.8, p: float = 0.9, seed: int = 0,
     *, sample: Sample, top_p: TopP,
 ) -> str:  # fmt: skip
-    """The continuation of `text` by the novels' GPT and its tokenizer, with its cache and without special tokens."""
+    """The continuation of `text` by the novels' GPT and its tokeniser, with its cache and without special tokens."""
     ids = [BOS, *pieces.encode(text, add_special_tokens=False).ids][-(128 - tokens) :]
     new, written, generator = torch.tensor([ids]), [], torch.Generator().manual_seed(seed)
     model.reset(cached=True)

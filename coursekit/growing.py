@@ -237,7 +237,7 @@ def complaint(thing: Any, trial: Trial) -> str:
             difference = (yours[how] - right).abs().max().item()
             if not difference < TOLERANCE:  # NaN, too
                 return (
-                    " ".join(f"yours gives different numbers {how}".split())
+                    " ".join(f"yours gives different results {how}".split())
                     + f" (they differ by up to {difference:.2g})"
                 )
     except Exception as error:
@@ -266,7 +266,7 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
         ) from None
     if not isinstance(module, nn.Module):
         raise TypeError(
-            f"{cls.__name__}(…) gives a {type(module).__name__}, not an nn.Module: does its class inherit from `nn.Module`?"
+            f"{cls.__name__}(…) returns a {type(module).__name__}, not an nn.Module: does its class inherit from `nn.Module`?"
         )
     weights = weights_of(case)
     parameters, buffers = dict(module.named_parameters(remove_duplicate=False)), dict(module.named_buffers())
@@ -401,7 +401,7 @@ def slope_at(x: Tensor, output: Tensor) -> Tensor:
         if "inplace operation" not in str(error):
             raise
         raise RuntimeError(
-            "it cannot be trained: a line such as `x += …` overwrites numbers that the gradient still needs. Write "
+            "your module cannot be trained: a line such as `x += …` overwrites numbers that the gradient still needs. Write "
             "`x = x + …`, which makes a new tensor."
         ) from None
     return torch.zeros_like(x) if slope is None else slope

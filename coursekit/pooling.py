@@ -33,7 +33,7 @@ def cosines_with_padding(
     The two means are the one over all positions, and that of `mean_pool`.
     """
     alone, _ = read([sentence])
-    cosines: dict[str, list[float]] = {"all positions": [], "its own tokens only": []}
+    cosines: dict[str, list[float]] = {"all positions": [], "only the sentence's own tokens": []}
     for places in padding:
         hidden, keep = read([sentence], max_length=alone.shape[1] + places, padding="max_length")
         for found, pooled in zip(

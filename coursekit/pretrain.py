@@ -320,7 +320,7 @@ def main() -> None:
             made = {"seed": seed, "steps": steps, "minutes": minutes}
             curve = read_curve(arguments.to, name, seed)
             print(
-                record_novels(name.removeprefix("novels-"), model, language, arguments.record, curve, **made)
+                record_novels(name.partition("-")[2], model, language, arguments.record, curve, **made)
             )
     elif arguments.record:
         _record(arguments.to, arguments.seeds, arguments.models, arguments.record)

@@ -77,7 +77,7 @@ class WordVectors:
     def _advice(self, word: str) -> str:
         sentence = f"{word!r} has no vector among these {len(self.words):,} words."
         if word.lower() in self.index:
-            return f"{sentence} They are lower case: ask for {word.lower()!r}."
+            return f"{sentence} All of them are in lower case: ask for {word.lower()!r}."
         if " " in word.strip():
             return f"{sentence} Ask for one word at a time: of({word.lower().split()})."
         return f"{sentence} A static table has nothing to say about a word that it has never seen."

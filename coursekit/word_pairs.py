@@ -67,7 +67,7 @@ def load_rated_pairs() -> dict[str, RatedPairs]:
     try:
         folder = PACKAGE.folder()
     except RatingsMissing as missing:
-        print(f"{missing} The rest of this notebook does not need them.")
+        print(f"{missing} The rest of this notebook does not need these ratings.")
         return {}
     return {name: _read(folder / file) for name, file in FILES.items()}
 

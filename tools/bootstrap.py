@@ -32,7 +32,7 @@ PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 SETTINGS = ROOT / "tools" / "jupyterlab"
 """What JupyterLab is to find in its environment, at the same place below it."""
 
-OLDEST = (3, 11)
+OLDEST, NEWEST = (3, 11), (3, 13)
 INSTALLED = 3_000_000_000  # bytes of a finished environment, rounded up
 DISK = 5_000_000_000  # bytes: the packages, and room in which they are downloaded and unpacked
 DISK_WITH_GPU = 12_000_000_000  # the same where PyTorch comes with the libraries of a GPU
@@ -163,7 +163,7 @@ def what_lacks(environment, test=False):
     """What an environment lacks to be used as it is, in words: compares names and versions, and starts nothing."""
     packages = installed_packages(environment)
     if not find_python(environment) or not packages:
-        return [f"Python {dotted(OLDEST)} or newer, or its packages"]
+        return [f"Python {dotted(OLDEST)} to {dotted(NEWEST)}, or its packages"]
     pins = pinned("constraints.txt") | pinned("requirements-models.txt")
     needed = [*pinned("requirements-models.txt"), *direct_dependencies(test)]
     lacking = [f"{name} {pins[name]}" for name in dict.fromkeys(needed) if name not in packages]
@@ -295,7 +295,7 @@ def check_version():
     here = sys.version_info
     if here < OLDEST:
         raise Stop(
-            f"The course needs Python {dotted(OLDEST)} or newer, but this is Python {dotted(here)}: "
+            f"The course needs Python {dotted(OLDEST)} to {dotted(NEWEST)}, but this is Python {dotted(here)}: "
             f"install a newer version, or name one that you have, as in `make lab PYTHON=python3.12`."
         )
 
@@ -378,7 +378,7 @@ def make_venv():
     base = sys._base_executable if Path(sys.prefix) == VENV else sys.executable
     made = subprocess.run([base, *VENV_MODULE, str(VENV)], stdout=subprocess.DEVNULL)
     if made.returncode:
-        raise Stop(f"Python could not make {VENV}: its own message is above.")
+        raise Stop(f"Python could not create {VENV}; its message is above.")
 
 
 def empty_ours(keep):

@@ -54,12 +54,12 @@ def _inventory(language: Language) -> list[str]:
         f"{word}: {', '.join(s.split('#')[1] for s in s_)}" for word, s_ in language.ambiguous.items()
     )
     return [
-        f"topics {len(language.topics)}, rules {len(tables.topic_of)}, templates {len(tables.prior)}, "
-        f"slots {len(tables.sizes)}",
-        f"words {len(language.vocabulary)}, with special tokens; at most {language.max_length} tokens per sequence",
+        f"{len(language.topics)} topics, {len(tables.topic_of)} rules, {len(tables.prior)} templates, "
+        f"{len(tables.sizes)} slots",
+        f"{len(language.vocabulary)} words, including special tokens; at most {language.max_length} tokens per sequence",
         f"distinct sentences: about {_distinct_sentences(language):,.0f}",
-        f"ambiguous words {len(language.ambiguous)}, senses {len(language.senses)}: {senses}",
-        f"both noun and verb ({len(two)}): {', '.join(two)}",
+        f"{len(language.ambiguous)} ambiguous words with {len(language.senses)} senses: {senses}",
+        f"{len(two)} words that are both noun and verb: {', '.join(two)}",
     ]
 
 
@@ -90,11 +90,11 @@ def _examples(language: Language, rng: np.random.Generator) -> list[str]:
 def _split(language: Language, n: int, rng: np.random.Generator) -> list[str]:
     """The overlap of other samples with a training sample."""
     training = {row.tobytes() for row in language.sample(TRAINING_SENTENCES, rng, "train").ids}
-    lines = [f"distinct among {TRAINING_SENTENCES:,} training sentences: {len(training):,}"]
-    for name, side in (("all", None), ("held-out", "held_out")):
+    lines = [f"distinct sentences among {TRAINING_SENTENCES:,} training sentences: {len(training):,}"]
+    for name, side in (("sentences of the language", None), ("held-out sentences", "held_out")):
         other = language.sample(n, rng, side).ids
         seen = np.mean([row.tobytes() in training for row in other])
-        lines.append(f"of {n:,} sentences, {name}: {seen:.1%} are among them")
+        lines.append(f"of {n:,} {name}, {seen:.1%} are among them")
     share = language.held_out(language.sample(n, rng).ids).mean()
     return [*lines, f"held-out combinations make up {share:.1%} of the language"]
 
@@ -117,7 +117,7 @@ def _bounds(language: Language, n: int, seed: int) -> list[str]:
         f"15 % masked, nats per masked word  {masked_word_bound(language, held_out, masked)}",
         f"(a model that had memorised the split could gain {gains['train']:.4f} nats per token in training, that is "
         f"{nats['train']:.2%}, and {gains['held_out']:.3f} on held-out sentences)",
-        f"does the second sentence continue the first  {ratio(np.maximum(guesses, 1 - guesses), np.ones(n))}",
+        f"next-sentence prediction, accuracy  {ratio(np.maximum(guesses, 1 - guesses), np.ones(n))}",
     ]
 
 

@@ -4,9 +4,9 @@ With z the template, x the words and s(z, t) the slot that template z has at pos
 
     p(x) = sum_z p(z) prod_t p(x_t | s(z, t)),        p(x_t | x_<t) = sum_z p(z | x_<t) p(x_t | s(z, t)).
 
-The posterior p(z | x_<t) is carried along and normalised at every word, so nothing underflows. The same
-filter serves the other direction on reversed templates and sentences: read from the right, a sentence must
-not know how many words are still to come, so templates are aligned at their ends.
+The posterior p(z | x_<t) is updated and normalised at every word, so nothing underflows. The same filter is
+used for the other direction, on reversed templates and sentences. Read from the right, a sentence must not
+reveal how many words are still to come, so templates are aligned at their ends.
 """
 
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from jaxtyping import Bool, Float, Int
 
 from coursekit.language.tables import PAD
 
-# Sentences at a time: the more there are, the more begin alike, and the more memory their beliefs take.
+# The number of sentences in a chunk: in a larger chunk more sentences begin alike, but their beliefs take more memory.
 CHUNK = 512
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Templates with their probabilities: all that a distribution depends on."""
+    """Templates with their probabilities, which determine every distribution."""
 
     prior: Float[np.ndarray, " templates"]
     slot_of: Int[np.ndarray, "tokens templates"]
@@ -35,7 +35,7 @@ class Mixture:
 
 
 def from_the_right(ids: Int[np.ndarray, "rows tokens"]) -> Int[np.ndarray, "rows tokens"]:
-    """Every row reversed up to its padding, which stays on the right."""
+    """Every row reversed, except for its padding, which stays on the right."""
     lengths = (ids != PAD).sum(axis=1, keepdims=True)
     places = np.arange(ids.shape[1])
     return np.take_along_axis(ids, np.where(places < lengths, lengths - 1 - places, places), axis=1)
@@ -43,10 +43,10 @@ def from_the_right(ids: Int[np.ndarray, "rows tokens"]) -> Int[np.ndarray, "rows
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """p(z | visible words) of a few sentences. Sentences whose visible words so far are the same share a node.
+    """p(z | visible words) of a few sentences. Sentences with the same visible words so far share a node.
 
-    An entry is a node, a template and its weight, where that is not 0; entries stand in the order of nodes. After two
-    or three words hardly a template in a hundred is left.
+    An entry consists of a node, a template and its weight, if this weight is not 0; entries are in the order of the nodes.
+    After two or three words, fewer than one template in a hundred is left.
     """
 
     node_of: Int[np.ndarray, " sentences"]
@@ -56,13 +56,13 @@ class Belief:
 
     @classmethod
     def prior(cls, mixture: Mixture, sentences: int) -> "Belief":
-        """Before any word."""
+        """The belief before any word."""
         templates = np.arange(len(mixture.prior))
         return cls(np.zeros(sentences, dtype=np.int64), np.zeros_like(templates), templates, mixture.prior)
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return int(self.node_of.max(initial=-1)) + 1
 
     def total(self) -> Float[np.ndarray, " sentences"]:
@@ -70,13 +70,13 @@ class Belief:
         return np.bincount(self.node, self.weight, self.nodes)[self.node_of]
 
     def best(self) -> Int[np.ndarray, " sentences"]:
-        """The most probable template of each sentence, the first among equals. Every sentence must have one."""
+        """The most probable template of each sentence, the first one in case of ties. Every sentence must have a template."""
         order = np.lexsort((-self.template, self.weight, self.node))
         last = np.searchsorted(self.node[order], np.arange(self.nodes), side="right") - 1
         return self.template[order][last][self.node_of]
 
     def split(self, child: Int[np.ndarray, " children"], node_of: Int[np.ndarray, " sentences"]) -> "Belief":
-        """The belief with new nodes, each with the entries of the node `child` gives; `node_of` counts new ones."""
+        """The belief with new nodes, each with the entries of the node that `child` states; `node_of` refers to the new nodes."""
         starts = np.searchsorted(self.node, np.arange(self.nodes + 1))
         counts = np.diff(starts)[child]
         ends = np.cumsum(counts)
@@ -85,7 +85,7 @@ class Belief:
         return Belief(node_of, node, self.template[entries], self.weight[entries])
 
     def by_sentence(self) -> "Belief":
-        """The same with a node for each sentence."""
+        """The same belief with a separate node for each sentence."""
         return self.split(self.node_of, np.arange(len(self.node_of)))
 
 
@@ -93,8 +93,8 @@ class Belief:
 class Step:
     """One position of the filter, for a chunk of sentences.
 
-    `before` and `after` are p(z | visible words) without and with the word at the position, `evidence` is
-    p(x_t | visible words before it), and 1 where x_t is not visible.
+    `before` and `after` are p(z | visible words) without and with the word at the position. `evidence` is
+    p(x_t | the visible words before x_t), and 1 where x_t is not visible.
     """
 
     position: int
@@ -107,9 +107,9 @@ class Step:
 def walk(
     mixture: Mixture, ids: Int[np.ndarray, "sentences tokens"], visible: Bool[np.ndarray, "sentences tokens"]
 ) -> Iterator[Step]:
-    """Filter chunk by chunk, word by word. A word that is not `visible` leaves the belief as it was.
+    """Filter chunk by chunk, word by word. A word that is not `visible` does not change the belief.
 
-    After a word of probability 0 no template is left, and so the evidence of all visible words that follow is 0.
+    After a word of probability 0 no template is left, so the evidence of all later visible words is 0.
     """
     for start in range(0, len(ids), CHUNK):
         rows = slice(start, start + CHUNK)
@@ -127,7 +127,7 @@ HIDDEN = -1
 def observe(
     mixture: Mixture, position: int, belief: Belief, words: Int[np.ndarray, " sentences"]
 ) -> tuple[Belief, Float[np.ndarray, " sentences"]]:
-    """The belief after the word at a position, and the probability that the belief gave it."""
+    """The belief after the word at a position, and the probability of this word under the belief before it."""
     pairs, node_of = np.unique(np.stack([belief.node_of, words]), axis=1, return_inverse=True)
     parent, word = pairs
     wider = belief.split(parent, node_of.reshape(-1))
@@ -145,7 +145,7 @@ def observe(
 def posteriors(
     mixture: Mixture, ids: Int[np.ndarray, "sentences tokens"], visible: Bool[np.ndarray, "sentences tokens"]
 ) -> Iterator[tuple[slice, Belief]]:
-    """For each chunk its rows, and p(z | all visible words)."""
+    """For each chunk: its rows, and p(z | all visible words)."""
     for step in walk(mixture, ids, visible):
         if step.position == ids.shape[1] - 1:
             yield step.rows, step.after

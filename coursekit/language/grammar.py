@@ -1,11 +1,11 @@
-"""The grammar of the course's generated language, as text. `notation.py` says how to read it, `kinds.py` what is made of it.
+"""The grammar of the course's generated language, as text. `notation.py` explains the notation, `kinds.py` the kinds of sentences.
 
 The lines of the senses of one word are *parallel*: the first line of "bank#river" has as many words, choices and
-optional parts as the first of "bank#money", and so on for what a sense does and has. So neither the place of the
-word nor the length of the sentence tells the sense, and no word before it tells the side of the split.
+optional parts as the first of "bank#money", and so on for the actions and properties of a sense. Therefore neither the position
+of the word nor the length of the sentence reveals the sense, and no word before it reveals the side of the split.
 
-In ORDER both the people of a sense and those of another sense of the same word appear, and only who does what says to
-whom the word belongs. The five running examples of the course are sentences of this language, word for word.
+In ORDER, people of one sense and people of another sense of the same word appear, and only who does what determines the
+sense. The five running examples of the course are sentences of this language, word for word.
 """
 
 from coursekit.language.notation import Grammar, RightCue
@@ -22,7 +22,7 @@ LISTS = {
     "says": "say think know hear believe hope",
     "pleases": "please surprise worry bore delight frighten",
     "beside": "for beside behind near",
-    # adjectives that say nothing of the sense of the word they stand before
+    # adjectives that reveal nothing about the sense of the word after them
     "any": "same other first last strange famous big little",
 }
 
@@ -256,8 +256,8 @@ FRAMES = """
     {name @names} and {name @friends} {vp talk write ask} about the X HAS
 """
 
-# OWN are people of the sense, OTHER people of another sense of the same word: the word belongs to whoever acts on it.
-# X takes either number; X1 one that its verb agrees with.
+# OWN are people of the sense, OTHER are people of another sense of the same word: the sense is that of the people who act.
+# X is singular or plural; X1 agrees in number with its verb.
 ORDER = {
     "order1": """
         ({r @past}) the OWN {vd @acts} the X {p @beside} the OTHER
@@ -275,7 +275,7 @@ ORDER = {
     """,
 }
 
-# What a sense does and has, all in parallel; who its people are; things like it; how it looks.
+# The actions and properties of each sense, all in parallel; its people; things like it; adjectives and places.
 SENSES = {
     "cell#prison": RightCue("prison",
         does="""

@@ -1,7 +1,7 @@
 """English inflection for the words of the generated language: plurals, third person, past.
 
-Rules first, exceptions in a table. The tables hold only words that the grammar uses or may well use;
-a word outside them is inflected by rule, so a new irregular word has to be added here.
+Exceptions are looked up in tables; all other words are inflected by rules. The tables contain only words that the
+grammar uses or is likely to use, so a new irregular word has to be added here.
 """
 
 from itertools import pairwise
@@ -72,6 +72,6 @@ def _with_ed(verb: str) -> str:
 
 
 def _doubles(verb: str) -> bool:
-    """Whether the last consonant is doubled: one syllable that ends vowel, consonant ("drop", not "load")."""
+    """Whether the last consonant is doubled: in a word of one syllable that ends in a vowel and a consonant ("drop", not "load")."""
     syllables = sum(letter in VOWELS and before not in VOWELS for before, letter in pairwise(" " + verb))
     return syllables == 1 and verb[-1] not in VOWELS + "wxy" and verb[-2] in VOWELS and verb[-3] not in VOWELS

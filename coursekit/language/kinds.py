@@ -93,7 +93,7 @@ def _order_sentences(grammar: Grammar) -> Made:
 
 
 def _in_order(frame: str, variant: str, sense: str, other: str, grammar: Grammar) -> str:
-    """A frame with the people of both senses, and with the word or what stands in its place."""
+    """A frame with the people of both senses, and with the word or its substitute."""
     own, others = grammar.right_cues[sense], grammar.right_cues[other]
     agreeing = re.search(r"\bX1\b", frame) is not None
     kind = "n1" if agreeing else "nx"

@@ -88,7 +88,7 @@ class Language:
 
     @functools.cached_property
     def parts_of_speech_of(self) -> dict[str, tuple[str, ...]]:
-        """Every word with the parts of speech in which it is used: "guard" is ("NOUN", "VERB")."""
+        """Every word with the parts of speech as which it is used: "guard" is ("NOUN", "VERB")."""
         used: dict[str, set[str]] = {}
         for words, tags in zip(self.tables.fillers, self.tables.tags, strict=True):
             for word, tag in zip(words, tags, strict=True):
@@ -319,7 +319,7 @@ class Language:
         return np.clip(drawn, first[low], first[high] - 1)
 
     def _fill(self, templates: np.ndarray, rng: np.random.Generator, split: Split | None) -> Sentences:
-        """Sentences of the given templates; with a split, drawn anew within their rule until it holds."""
+        """Sentences of the given templates; with a split, sentences on the wrong side are drawn again within their rule."""
         if split not in (None, "train", "held_out"):
             raise ValueError(f'split is "train", "held_out" or None, not {split!r}')
         tables, templates = self.tables, templates.copy()
@@ -343,7 +343,7 @@ class Language:
         )
 
     def _draw_fillers(self, templates: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Which filler stands in every slot of the given templates, uniformly."""
+        """A filler for every slot of the given templates, drawn uniformly."""
         sizes = self.tables.sizes[self.tables.slot_of[:, templates].T]
         return np.minimum((rng.random(sizes.shape) * sizes).astype(np.int64), sizes - 1)
 

@@ -4,23 +4,23 @@ A line is a pattern for sentences:
 
     the {n1 guard warden} {v1 lock keep} the {nx thief killer} in a ({a dark cold}) {n cell#prison}
 
-- `{kind word word ...}` is a slot: one of its words, each equally probable. A digit after the kind is an
-  agreement group: everything in group 1 has one number, singular or plural with probability one half each.
-- `( ... )` stands in the sentence with probability one half, and may hold several words.
-- a bare word stands as it is; its part of speech is looked up in FUNCTION_WORDS. "a" becomes "an" by itself.
-- `cell#prison` is the ambiguous word "cell" in the sense "cell#prison". It has a slot to itself.
-- `@names` inside a slot stands for a list of words. `{t}` is a time adverb that goes with the tense.
-- `{nx~ ...}` is one of two slots that change places in the sentence's partner: the same words, another sense.
+- `{kind word word ...}` is a slot: one of its words is chosen, each with the same probability. A digit after the
+  kind is an agreement group: everything in group 1 is singular or plural, with probability one half each.
+- `( ... )` is optional: it occurs with probability one half, and may contain several words.
+- a bare word is used as it is; its part of speech is looked up in FUNCTION_WORDS. "a" becomes "an" automatically.
+- `cell#prison` is the ambiguous word "cell" in the sense "cell#prison". It has a slot of its own.
+- `@names` inside a slot represents a list of words. `{t}` is a time adverb that matches the tense.
+- `{nx~ ...}` is one of two slots that are exchanged in the sentence's partner: the same words, another sense.
 
     n noun, singular      np noun, plural    nx noun, in either number   name proper name   pron pronoun
     v verb, he/she/it     vp verb, they      vb verb, base form          vd verb, past      aux auxiliary
     p preposition         d determiner       t time adverb               a adjective        r adverb
 
-`this/these` in a slot with a group writes both forms out. A sentence with a v, vp or t slot is in the past or
+`this/these` in a slot with a group gives both forms. A sentence with a v, vp or t slot is in the past or
 in the present tense with probability one half each.
 
 Unfolding a line over numbers, tense, optional parts and a/an leaves *templates*: sequences of slots that are
-independent of one another. On that, and on nothing else, the exact distributions rest.
+independent of one another. The exact distributions rely on this independence and on nothing else.
 """
 
 import itertools
@@ -61,9 +61,9 @@ class GrammarError(ValueError):
 
 @dataclass(frozen=True)
 class RightCue:
-    """How sentences go on after a sense: it `does` this as a subject, it `has` this as a phrase after it.
+    """How sentences continue after a sense: what it `does` as a subject, and what it `has`, in a phrase after it.
 
-    For sentences in which order decides: its `people`, `things` like it and how it `looks`, words of a list each.
+    For sentences in which order decides, there are lists of its `people`, of `things` like it, and of how it `looks`.
     """
 
     topic: str
@@ -82,9 +82,9 @@ KINDS_OF_SENTENCES = ("none", "left", "right", "order1", "order2")
 class Grammar:
     """A grammar in text.
 
-    `shares` says how much of the language each kind of sentence is: "none" without an ambiguous word, "left" the topics'
-    lines with one, "right" from `frames`, and the kinds of `order`, in which who does what tells the sense. Only their
-    ratios count. Every sense is equally probable in each kind.
+    `shares` gives the proportion of each kind of sentence: "none" without an ambiguous word, "left" from the topics'
+    lines with such a word, "right" from `frames`, and the kinds of `order`, in which who does what determines the sense.
+    Only the ratios of the shares matter. Every sense is equally probable in each kind.
     """
 
     lists: Mapping[str, str]
@@ -105,9 +105,9 @@ class Grammar:
 
 @dataclass(frozen=True)
 class Production:
-    """One pattern and its probability. `cue` tells on which side of the ambiguous word the sense is told.
+    """One pattern and its probability. `cue` states on which side of the ambiguous word its sense is revealed.
 
-    Productions of one word that are `parallel` (the same number, not -1) differ in nothing but words.
+    Productions of one word that are `parallel` (the same number, not -1) differ only in their words.
     """
 
     pattern: str
@@ -118,9 +118,9 @@ class Production:
 
 
 class Filler(NamedTuple):
-    """One word in one slot. `number` counts the slot's words as written; "guard" and "guards" share it.
+    """One word in one slot. `number` counts the slot's words as written; "guard" and "guards" have the same number.
 
-    In an nx slot, where both may stand, they have numbers of their own.
+    In an nx slot, where both forms may occur, their numbers differ.
     """
 
     word: str
@@ -136,8 +136,8 @@ Slot = tuple[Filler, ...]
 class Template:
     """Slots that are independent of one another; each filler of a slot is equally probable.
 
-    `places` numbers the slots of the pattern as written, so that "the verb slot" is known in every template
-    of a rule, with or without its optional parts.
+    `places` numbers the slots of the pattern as written, so that the same slot can be found in every
+    template of a rule, with or without its optional parts.
     """
 
     rule: int
@@ -154,12 +154,12 @@ class Piece:
     group: str
     words: tuple[str, ...]
     place: int
-    optional: int  # 0: always there; otherwise the number of its parentheses
+    optional: int  # 0: obligatory; otherwise the number of its parentheses
     exchanged: bool = False
 
 
 def unfold(rule_list: list[Production], lists: Mapping[str, str] = MappingProxyType({})) -> list[Template]:
-    """The templates of all rules; templates of one rule that came out alike are merged."""
+    """The templates of all rules; equal templates of one rule are merged."""
     slots: dict[tuple, Slot] = {}
     templates = []
     for number, rule in enumerate(rule_list):
@@ -175,7 +175,7 @@ def unfold(rule_list: list[Production], lists: Mapping[str, str] = MappingProxyT
 
 
 def parse(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> list[Piece]:
-    """The pieces of a pattern, in order. Raises GrammarError for a slot or word it does not know."""
+    """The pieces of a pattern, in order. Raises GrammarError for an unknown slot or word."""
     pieces: list[Piece] = []
     optional, inside = 0, False
     for token in re.findall(r"\{[^{}]*\}|[()]|[^\s(){}]+", pattern):
@@ -202,10 +202,10 @@ def parse(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> list
 
 @dataclass(frozen=True)
 class Combining:
-    """Which combinations of a rule are held out: `multipliers` of the slots by place; one in how many.
+    """Which combinations of a rule are held out: `multipliers` of the slots by place, and one combination in `one_in`.
 
-    The words of a slot are numbered as written. A combination is held out if the numbers, times their
-    multipliers and with that of the rule, add up to a multiple of `one_in`.
+    The words of a slot are numbered as written. A combination is held out if the sum of the numbers, times
+    their multipliers, plus the offset of the rule is a multiple of `one_in`.
     """
 
     multipliers: Mapping[int, int]
@@ -213,16 +213,16 @@ class Combining:
 
 
 MOST = 32
-"""One combination in so many is held out at the least."""
+"""At least one combination in so many is held out."""
 
 
 def combining(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> Combining:
-    """Which combinations are held out, by the words of all slots that always stand: one in q, q at most MOST.
+    """Which combinations of the words in obligatory slots are held out: one in q, where q is at most MOST.
 
-    Of the sizes of the four longest slots a divisor each is taken, so that their product q is the greatest. Slot i
-    has the product of the divisors before its own as multiplier. As in a number written with digits of several
-    bases, the sum is then uniform modulo q whatever stands in the other slots, which have multiplier 1. Slots that
-    are exchanged are among these: a sentence and its partner stand on the same side of the split.
+    A divisor of the size of each of the four longest slots is chosen, so that their product q is as large as possible.
+    The multiplier of slot i is the product of the divisors before its own. As in a number whose digits have different
+    bases, the sum is then uniform modulo q for any words in the other slots, which have the multiplier 1. Slots that
+    are exchanged are among the latter, so a sentence and its partner are on the same side of the split.
     Raises GrammarError for a pattern with nothing to hold out.
     """
     choices = {
@@ -253,7 +253,7 @@ def lines(text: str) -> list[str]:
 
 
 def right_rules(sense: str, grammar: Grammar, probability: float) -> list[Production]:
-    """The frames with each way in which a sense goes on."""
+    """The frames, combined with each continuation of each sense."""
     cue, frames = grammar.right_cues[sense], lines(grammar.frames)
     made = []
     for frame in frames:
@@ -282,13 +282,13 @@ def _slot(token: str, pattern: str, lists: Mapping[str, str]) -> tuple[str, str,
         raise GrammarError(f"the slot {token!r} in {pattern!r} contains no word")
     if len(words) > 1 and any("#" in word for word in words):
         raise GrammarError(
-            f"the slot {token!r} in {pattern!r} mixes an ambiguous word with others; give it its own"
+            f"the slot {token!r} in {pattern!r} mixes an ambiguous word with others; give it a slot of its own"
         )
     return match[1], match[2], bool(match[3]), tuple(words)
 
 
 def _choices(pieces: list[Piece]) -> Iterator[tuple[list[Piece], dict[str, str], str]]:
-    """Every way to choose optional parts, the number of each group, and the tense; all equally probable."""
+    """Every way to choose optional parts, the number of each group, and the tense; all are equally probable."""
     optionals = sorted({piece.optional for piece in pieces} - {0})
     groups = sorted({piece.group for piece in pieces} - {""})
     tenses = ("past", "present") if any(piece.kind in ("v", "vp", "t") for piece in pieces) else ("present",)
@@ -303,7 +303,7 @@ def _choices(pieces: list[Piece]) -> Iterator[tuple[list[Piece], dict[str, str],
 def _fill(
     piece: Piece, numbers: dict[str, str], tense: str, drawn: dict, pattern: str, lists: Mapping[str, str]
 ) -> Slot:
-    """The slot of a piece in a number and tense. Equal slots are made once, and kept in `known`."""
+    """The slot of a piece in a number and tense. Equal slots are created once and kept in `known`."""
     count = numbers.get(piece.group, "p" if piece.kind in ("np", "vp") else "s")
     key = (piece.kind, piece.words, count, tense)
     if key not in drawn:
@@ -344,7 +344,7 @@ def _forms(word: str, number: int, kind: str, count: str, tense: str, pattern: s
 
 
 def _with_articles(row: list[Slot]) -> Iterator[tuple[float, list[Slot]]]:
-    """Rows in which "a" agrees with the next word, one for vowels and one for others, with shares."""
+    """Rows in which "a" agrees with the next word: one for words that begin with a vowel and one for others, with their shares."""
     for i, (slot, following) in enumerate(itertools.pairwise(row)):
         if all(filler.word != "a" for filler in slot):
             continue
@@ -352,7 +352,7 @@ def _with_articles(row: list[Slot]) -> Iterator[tuple[float, list[Slot]]]:
         others = tuple(filler for filler in following if filler.word[0] not in VOWELS)
         article = tuple(filler._replace(word="an") if filler.word == "a" else filler for filler in slot)
         for fillers, before in ((vowels, article), (others, slot)):
-            # the rest of the row is done by the same rule: later articles know nothing of this one
+            # the rest of the row follows the same rule, because later articles do not depend on this one
             for share, rest in _with_articles([fillers, *row[i + 2 :]]) if fillers else ():
                 yield share * len(fillers) / len(following), [*row[:i], before, *rest]
         return

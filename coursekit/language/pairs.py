@@ -1,4 +1,4 @@
-"""Texts of two sentences, of which only the first has to do with the question."""
+"""Texts of two sentences, of which only the first is relevant to the question."""
 
 import numpy as np
 import torch

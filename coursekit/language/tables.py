@@ -1,4 +1,4 @@
-"""A grammar as arrays: which slot every template has at every position, and what every slot holds."""
+"""A grammar as arrays: which slot every template has at every position, and which words can fill each slot."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ PAD, BOS, EOS, MASK, UNK, CLS, SEP = range(len(SPECIAL_TOKENS))
 class Tables:
     """The grammar as arrays. A template is a row of slots; a slot is a few fillers, each equally probable.
 
-    Templates are sorted by rule and rules by topic, so that those of one rule or topic stand together.
+    Templates are sorted by rule and rules by topic, so that those of one rule or topic are adjacent.
     """
 
     vocabulary: tuple[str, ...]
@@ -50,11 +50,11 @@ class Tables:
     def held_out(
         self, templates: Int[np.ndarray, " sentences"], choice: Int[np.ndarray, "sentences tokens"]
     ) -> Bool[np.ndarray, " sentences"]:
-        """Whether sentences, given by template and by the filler in each slot, hold a held-out combination.
+        """Whether sentences, given by template and by the filler of each slot, contain a held-out combination.
 
-        The words of every slot that always stands are numbered as written. A combination of them is held out
-        if the numbers, times their multipliers and with the `offset` of the rule, add up to a multiple of
-        q (`one_in`). Parallel rules have one offset.
+        The words of every obligatory slot are numbered as written. A combination of these words is held out if
+        the sum of the numbers, times their multipliers, plus the `offset` of the rule is a multiple of q
+        (`one_in`). Parallel rules have the same offset.
         """
         slots = self.slot_of[:, templates].T
         numbers = (self.multipliers[:, templates].T * self.numbers[slots, choice]).sum(axis=1)
@@ -64,7 +64,7 @@ class Tables:
     def choices(
         self, templates: Int[np.ndarray, " sentences"], ids: Int[np.ndarray, "sentences tokens"]
     ) -> Int[np.ndarray, "sentences tokens"]:
-        """Which filler of each slot the words are."""
+        """The number of the filler that each word is in its slot."""
         slots = self.slot_of[: ids.shape[1], templates].T
         return (self.fillers[slots] == ids[:, :, None]).argmax(axis=2)
 
@@ -132,7 +132,7 @@ def _special(token: str) -> tuple[Filler, ...]:
 
 
 def _check_ambiguous(slots: dict) -> None:
-    """An ambiguous word has a sense wherever it stands: a verb "plant" beside the noun would have none."""
+    """Check that an ambiguous word has a sense wherever it occurs: a verb "plant", for example, would have none."""
     marked = {filler.word for slot in slots for filler in slot if filler.sense}
     bare = {filler.word for slot in slots for filler in slot if not filler.sense}
     if both := sorted(marked & bare):

@@ -40,7 +40,7 @@ class Asked:
     hub: tuple[str, ...]
     """Its identifiers on the hub, the current one first, because a cache may contain it under an older one. None for a packaged model."""
     words: tuple[str, ...]
-    """The files with its vocabulary, without which there is no tokenizer."""
+    """The files with its vocabulary, without which there is no tokeniser."""
     head: Head
     """The one head it was published with, or that the course has trained for it."""
     stand_in: StandIn

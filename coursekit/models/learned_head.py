@@ -1,6 +1,6 @@
-"""MiniLM with a masked-LM head: it was published without one, and the course has trained one on novels (data/models/novels_minilm.md).
+"""MiniLM with a masked-LM head: it was published without one, and the course has trained one (data/models/novels_minilm.md).
 
-The file contains the differences from the published weights. How it was trained: coursekit/novels/missing_head.py.
+The file contains the differences from the published weights, those of the four lower layers as products of two small matrices. How it was trained: coursekit/novels/missing_head.py.
 """
 
 from pathlib import Path
@@ -40,7 +40,11 @@ def load_with_head(folder: Path | None = None, attentions: bool = False) -> Bert
     start = dict(model.named_parameters())
     try:
         for name, difference in weights.items():
-            start[name].data += difference.float()
+            layer, _, factor = name.rpartition(".")
+            if factor == "up":  # the difference of a layer's weights, as a product of two small matrices
+                start[f"{layer}.weight"].data += difference.float() @ weights[f"{layer}.down"].float()
+            elif factor != "down":
+                start[name].data += difference.float()
     except (KeyError, RuntimeError):
         raise ModelMissing(
             f"novels_minilm.safetensors does not match this MiniLM. {remedy('minilm')}"

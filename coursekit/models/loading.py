@@ -30,7 +30,7 @@ class Loaded:
 
 
 def load(name: str, head: Head = None, attentions: bool = False, from_hub: bool = False) -> Loaded:
-    """The pre-trained model `name` with its tokenizer; prints which model this is.
+    """The pre-trained model `name` with its tokeniser; prints which model this is.
 
     `head` is None (only the vectors), "masked-lm" or "causal-lm". With `attentions=True` the model can return its
     attention weights (`output_attentions=True` when it is called), which the fast implementations cannot.
@@ -59,7 +59,7 @@ def load(name: str, head: Head = None, attentions: bool = False, from_hub: bool 
 
 
 def tokenizer(name: str, from_hub: bool = False) -> PreTrainedTokenizerBase:
-    """The tokenizer of a model, without its weights; prints a line if it is not the requested tokenizer."""
+    """The tokeniser of a model, without its weights; prints a line if it is not the requested one."""
     asked = catalogue.find(name)
     if asked.stand_in is MINILM and asked.same_vocabulary and MINILM.package.installed:
         return AutoTokenizer.from_pretrained(MINILM.package.folder())  # the same 30,522 entries
@@ -68,7 +68,7 @@ def tokenizer(name: str, from_hub: bool = False) -> PreTrainedTokenizerBase:
         return AutoTokenizer.from_pretrained(folder)
     if not asked.same_vocabulary:
         print(
-            f"This is not the tokenizer of {name}, but that of {asked.stand_in.name}.{_how_to_ask(asked, from_hub)}"
+            f"This is not the tokeniser of {name}, but that of {asked.stand_in.name}.{_how_to_ask(asked, from_hub)}"
         )
     if asked.stand_in is MINILM:
         return AutoTokenizer.from_pretrained(MINILM.package.folder())

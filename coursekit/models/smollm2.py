@@ -35,7 +35,7 @@ ABANDONED = 3600
 
 
 def load(head: Head, attentions: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
-    """Model and tokenizer from a conversion (1 s), which is made now if there is none (15 to 30 s)."""
+    """Model and tokeniser from a conversion (1 s), which is made now if there is none (15 to 30 s)."""
     folder = find_conversion() or convert()
     if folder is None:
         return read_model(SMOLLM2.package.folder(), head, attentions, FILE), read_packaged_tokenizer()
@@ -43,13 +43,13 @@ def load(head: Head, attentions: bool) -> tuple[PreTrainedModel, PreTrainedToken
 
 
 def tokenizer() -> PreTrainedTokenizerFast:
-    """Only the tokenizer: from a conversion, otherwise from the packaged file (0.3 s)."""
+    """Only the tokeniser: from a conversion, otherwise from the packaged file (0.3 s)."""
     folder = find_conversion()
     return PreTrainedTokenizerFast.from_pretrained(folder) if folder else read_packaged_tokenizer()
 
 
 def read_packaged_tokenizer() -> PreTrainedTokenizerFast:
-    """The tokenizer of the packaged file."""
+    """The tokeniser of the packaged file."""
     tokenizer = PreTrainedTokenizerFast.from_pretrained(
         SMOLLM2.package.folder(), gguf_file=FILE, model_max_length=CONTEXT
     )

@@ -56,9 +56,9 @@ def compared(found: str, listed: str) -> str:
     other = sorted(file for file in set(ours) & set(theirs) if ours[file] != theirs[file])
     if not (missing or new or other):
         return f"All {len(ours)} texts match the list."
-    parts = (("not in your folder", missing), ("not in the list", new), ("another text", other))
+    parts = (("missing from your folder", missing), ("not in the list", new), ("with another text", other))
     return " ".join(
-        f"{len(files)} {what}: {', '.join(files[:5])}{' ...' if len(files) > 5 else ''}."
+        f"{len(files)} file{'s' * (len(files) > 1)} {what}: {', '.join(files[:5])}{' ...' if len(files) > 5 else ''}."
         for what, files in parts
         if files
     )

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,9 @@ from coursekit.small.bert import BOS, CLS, SEP
 OF_NOVELS = "ELMo", "BERT", "GPT"
 YOUNGER = {"mouse computer", "jam traffic", "cell phone"}
 """Senses that arose after the novels."""
+
+CUE_LATER = "every cue comes after the word: − chance"
+PRECEDING = "preceding words, no model"
 
 Interval = tuple[float, float, float]
 """A mean and the ends of its 95 % interval."""
@@ -122,8 +124,6 @@ class SensesByLayer:
     """Which senses each model finds at each layer, which ones are found without a model, and their comparisons."""
 
     asked: pd.DataFrame
-    gaps: dict[str, Float[np.ndarray, "words L+1"]]
-    """For each word, the mean cosine within one sense minus that between two, of centred vectors."""
     correct: dict[str, Float[np.ndarray, "L+1 m"]]
     best: dict[str, int]
     """The layer from 1 upwards that is best on the training sentences."""
@@ -152,56 +152,19 @@ class SensesByLayer:
         return accuracy_over_words(values[those], self.asked.word[those])
 
     @cached_property
-    def in_steps(self) -> dict[str, list[Interval]]:
-        """The difference in accuracy between each layer and the one below it."""
-        return {
-            name: [self.mean(later - earlier) for earlier, later in pairwise(rows)]
-            for name, rows in self.correct.items()
-        }
-
-    @cached_property
     def above_others(self) -> dict[str, dict[str, Interval]]:
-        """The differences between the chosen layer and other layers or baselines."""
+        """The differences between the chosen layer and layer 1 or the baselines, by model; and one without a model."""
         chance = self.without_layers["majority"]
         return {
             name: {
-                "above layer 0": self.mean(found - self.correct[name][0]),
-                "above the last layer": self.mean(found - self.correct[name][-1]),
-                "above the bag of words": self.mean(found - self.without_layers["bag"]),
-                "above near words": self.mean(found - self.without_layers["near words"]),
-                "above the window of two": self.mean(found - self.without_layers["window of two"]),
-                "above chance, if every cue comes after the word": self.mean(found - chance, self.cue_later),
-                "above chance at the last layer, if every cue comes after the word": self.mean(
-                    self.correct[name][-1] - chance, self.cue_later
-                ),
+                "− layer 1": self.mean(found - self.correct[name][1]),
+                "− bag of words": self.mean(found - self.without_layers["bag"]),
+                "− near words": self.mean(found - self.without_layers["near words"]),
+                "− window of two": self.mean(found - self.without_layers["window of two"]),
+                CUE_LATER: self.mean(found - chance, self.cue_later),
             }
             for name, found in self.chosen.items()
-        }
-
-    @cached_property
-    def apart(self) -> dict[str, tuple[int, int]]:
-        """The number of pairs of layers from 1 upwards whose difference has an interval without 0, and the number of all pairs."""
-        counted = {}
-        for name, rows in self.correct.items():
-            intervals = [self.mean(one - other)[1:] for one, other in combinations(rows[1:], 2)]
-            counted[name] = sum(low > 0 or high < 0 for low, high in intervals), len(intervals)
-        return counted
-
-    @cached_property
-    def above_gpt(self) -> dict[str, dict[str, Interval]]:
-        """The differences of ELMo and BERT from GPT at the chosen layers, by kind of sentence."""
-        every = {"all sentences": np.full(len(self.asked), True), **self.parts}
-        return {
-            part: {
-                name: self.mean(self.chosen[name] - self.chosen["GPT"], those) for name in ("ELMo", "BERT")
-            }
-            for part, those in every.items()
-        }
-
-    @cached_property
-    def before_above_chance(self) -> Interval:
-        """The difference between the preceding words alone and chance where every cue comes after."""
-        return self.mean(self.words_before - self.without_layers["majority"], self.cue_later)
+        } | {PRECEDING: {CUE_LATER: self.mean(self.words_before - chance, self.cue_later)}}
 
 
 def senses_by_layer(
@@ -209,10 +172,8 @@ def senses_by_layer(
     vectors: Mapping[str, Float[Tensor, "n L+1 D"]],
     words_of: Callable[[str], list[str]],
     disambiguate: Callable[..., Tensor],
-    sense_similarity: Callable[..., Tensor],
-    centre: Callable[[Tensor, Tensor], Tensor],
 ) -> SensesByLayer:
-    """What the student's functions find in each model's vectors, and what is found without a model. `words_of` splits a sentence."""
+    """What the student's function finds in each model's vectors, and what is found without a model. `words_of` splits a sentence."""
     number = torch.tensor(nouns.table.groupby(["word", "split"]).cumcount().to_numpy().copy())
     train = nouns.train
 
@@ -247,7 +208,6 @@ def senses_by_layer(
 
     return SensesByLayer(
         nouns.asked,
-        {name: _gaps_by_word(nouns, one, sense_similarity, centre) for name, one in vectors.items()},
         {
             name: np.stack([found(one[:, layer], train, ~train) for layer in range(one.shape[1])])
             for name, one in vectors.items()
@@ -261,25 +221,6 @@ def senses_by_layer(
         },
         by_skip_gram(lambda far: (far < 0) / abs(far)),
     )
-
-
-def _gaps_by_word(
-    nouns: AmbiguousNouns,
-    vectors: Float[Tensor, "n L+1 D"],
-    sense_similarity: Callable[..., Tensor],
-    centre: Callable[[Tensor, Tensor], Tensor],
-) -> Float[np.ndarray, "words L+1"]:
-    train, gaps = nouns.train, []
-    moved = torch.stack(
-        [centre(vectors[~train, layer], vectors[train, layer]) for layer in range(vectors.shape[1])], dim=1
-    )
-    of_word, of_sense = nouns.words[~train], nouns.senses[~train]
-    for word in of_word.unique():
-        # the function needs two words
-        rows = torch.cat([torch.where(of_word == word)[0], torch.where(of_word != word)[0][:1]])
-        one_sense, two_senses, _ = sense_similarity(moved[rows], of_word[rows], of_sense[rows])
-        gaps.append(one_sense - two_senses)
-    return torch.stack(gaps).numpy()
 
 
 def _other_words(text: str, start: int, words_of: Callable[[str], list[str]]) -> list[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""From a text file as archives have it to paragraphs and sentences.
+"""Paragraphs and sentences from a text file of the kind that archives offer.
 
 paragraphs(text)      # running prose alone: no title page, no list of contents, no chapter headings
 sentences(paragraph)
@@ -8,7 +8,7 @@ import re
 import unicodedata
 
 WRAPPED = 120
-"""Lines are wrapped by hand where most of the text stands in lines of at most so many characters."""
+"""A text counts as wrapped by hand if most of it is in lines of at most this many characters."""
 QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "`": "'", "´": "'", "…": "..."})
 HEADING = re.compile(
     r"(the\s+)?(\w+\s+)?(chapter|book|part|volume|vol|canto|letter|epilogue|prologue|preface|introduction|contents|finis|the end)\b"
@@ -38,14 +38,14 @@ ABBREVIATIONS = (
 END = re.compile(r"([.!?]+[\"')\]]*)\s+(?=[\"'(\[]*[A-Z])")
 FULL_STOPS = (".", "!", "?", '"', "'", ")")
 SHORTEST = 40
-"""Characters of a paragraph: a shorter one is kept where it ends as a sentence does."""
+"""The minimum number of characters of a paragraph; a shorter one is kept only if it ends like a sentence."""
 
 
 def paragraphs(text: str) -> list[str]:
-    """The running prose of a novel, a paragraph each, in ASCII as far as it goes.
+    """The paragraphs of running prose of a novel, in ASCII as far as possible.
 
-    Lines that were wrapped by hand are joined, hyphens at their ends too. Headings, page numbers, rows of asterisks and
-    what stands before the first long paragraph (title, dedication, contents) are left out.
+    Lines that were wrapped by hand are joined, including words hyphenated at the end of a line. Headings, page numbers, rows
+    of asterisks and everything before the first long paragraph (title, dedication, contents) are left out.
     """
     lines = [normalised(line) for line in text.splitlines()]
     long = sum(len(line) for line in lines if len(line) > WRAPPED)
@@ -65,7 +65,7 @@ def normalised(line: str) -> str:
 
 
 def joined(lines: list[str]) -> list[str]:
-    """Paragraphs of lines that were wrapped by hand: empty lines part them, or, where there are hardly any, short lines
+    """Paragraphs from lines that were wrapped by hand: empty lines separate them or, if there are hardly any, short lines
     at which a sentence ends."""
     empty = sum(not line for line in lines)
     filled = sorted(len(line) for line in lines if line)
@@ -83,7 +83,7 @@ def joined(lines: list[str]) -> list[str]:
 
 
 def mended(lines: list[str]) -> list[str]:
-    """A line that begins in lower case, behind one at which no sentence ends, goes on with it."""
+    """Join each line that begins in lower case to the line before it, if no sentence ends there."""
     found: list[str] = []
     for line in filter(None, lines):
         if found and line[0].islower() and found[-1][-1] not in ".!?:\"')":
@@ -94,7 +94,7 @@ def mended(lines: list[str]) -> list[str]:
 
 
 def is_prose(paragraph: str) -> bool:
-    """Whether it is a sentence or more, and no heading, number or line of capitals."""
+    """Whether a paragraph consists of sentences, rather than a heading, a number or a line of capitals."""
     letters = [letter for letter in paragraph if letter.isalpha()]
     if len(letters) < 3 or NUMERAL.fullmatch(paragraph):
         return False
@@ -108,7 +108,7 @@ def is_prose(paragraph: str) -> bool:
 
 
 def sentences(paragraph: str) -> list[str]:
-    """The sentences of a paragraph. Mr., St. and single capitals with a point end none."""
+    """The sentences of a paragraph. "Mr.", "St." and single capitals with a full stop do not end a sentence."""
     found, start = [], 0
     for end in END.finditer(paragraph):
         before = re.search(r"([A-Za-z]+)\.$", paragraph[start : end.start() + 1])

@@ -1,11 +1,11 @@
-"""The novels as numbers: cleaned, split by book, in pieces of our own vocabulary and in whole words.
+"""The novels as numbers: cleaned, split by book, as subwords of our own vocabulary and as whole words.
 
 corpus = prepare(folder_of_texts, folder_of_numbers)     # minutes the first time, then read from disk
-corpus.rows("train")                                     # pieces of consecutive whole sentences, as ids
+corpus.rows("train")                                     # subwords of consecutive whole sentences, as ids
 corpus.word_rows("train")                                # the same sentences as numbers of words
 
-A row is at most ROW pieces of consecutive sentences of one book. Splits are by book: no author of `validation` or `test`
-stands in `train`.
+A row contains at most ROW subwords of consecutive sentences of one book. Splits are by book: no author of `validation` or
+`test` occurs in `train`.
 """
 
 import csv
@@ -28,17 +28,18 @@ from coursekit.novels.cleaning import paragraphs, sentences
 SPECIAL = ("[PAD]", "[BOS]", "[EOS]", "[MASK]", "[UNK]", "[CLS]", "[SEP]")
 """As in coursekit.small.bert."""
 PIECES, WORDS, ROW = 8192, 16_384, 126
-"""Pieces of the vocabulary; words that ELMo and skip-gram may predict; pieces of a row, so that two special ones fit."""
+"""Numbers of subwords in the vocabulary, of words that ELMo and skip-gram can predict, and of subwords in a row (which leaves
+room for two special tokens)."""
 HELD_OUT = {
     "validation": ("George Gissing", "Frances Hodgson Burnett"),
     "test": ("Wilkie Collins", "John Galsworthy"),
 }
-"""Authors whose books are read in no training."""
+"""Authors whose books are not used in training."""
 
 
 @dataclass(frozen=True)
 class Book:
-    """One novel: its file, who wrote it and when, its part, and the sha256 and words of its cleaned text."""
+    """One novel: its file, author, year and split, and the SHA-256 and number of words of its cleaned text."""
 
     file: str
     author: str
@@ -50,30 +51,30 @@ class Book:
 
 @dataclass(frozen=True)
 class Corpus:
-    """What `prepare` has written into a folder."""
+    """The files that `prepare` has written into a folder."""
 
     folder: Path
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
-        """The subword tokenizer that was trained on these texts."""
+        """The subword tokeniser that was trained on these texts."""
         return Tokenizer.from_file(str(self.folder / "tokenizer.json"))
 
     @cached_property
     def words(self) -> list[str]:
-        """Every word of the text; SPECIAL first, then by frequency in `train`. The first WORDS can be predicted."""
+        """Every word of the text: those in SPECIAL, then the others by frequency in `train`. The first WORDS can be predicted."""
         return (self.folder / "words.txt").read_text(encoding="utf-8").split("\n")
 
     def rows(self, split: str) -> "Ragged":
-        """Pieces, without special ones at the ends."""
+        """The subwords of each row, without special tokens at the ends."""
         return self._ragged(f"{split}_pieces")
 
     def word_rows(self, split: str) -> "Ragged":
-        """The same rows as numbers of words."""
+        """The same rows as indices of words."""
         return self._ragged(f"{split}_words")
 
     def characters(self, split: str) -> Int[np.ndarray, " rows"]:
-        """Characters of each row in lower case, with single spaces: for nats per character."""
+        """The number of characters of each row in lower case with single spaces, for nats per character."""
         return np.load(self.folder / f"{split}_characters.npy")
 
     def _ragged(self, name: str) -> "Ragged":
@@ -83,7 +84,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Ragged:
-    """Rows of unequal length: one after the other in `values`; `ends[i]` is where row i ends."""
+    """Rows of unequal length, one after the other in `values`; row i ends at `ends[i]`."""
 
     values: Int[np.ndarray, " numbers"]
     ends: Int[np.ndarray, " rows"]
@@ -103,7 +104,7 @@ class Ragged:
     def padded(
         self, rows: Sequence[int], first: int | None = None, last: int | None = None
     ) -> Int[np.ndarray, "B T"]:
-        """Some rows, 0 behind the shorter ones; with `first` in front of each and `last` behind it."""
+        """Some rows, padded with 0, each between `first` and `last`."""
         found = [
             np.concatenate([[] if first is None else [first], self[row], [] if last is None else [last]])
             for row in rows
@@ -115,7 +116,7 @@ class Ragged:
 
 
 def in_pieces(rows: Ragged, spelt: list[list[int]]) -> Ragged:
-    """Rows of words as rows of pieces, of which the first ROW are taken; `spelt[word]` are a word's pieces."""
+    """Rows of words as rows of at most ROW subwords; `spelt[word]` contains the subwords of a word."""
     lengths = np.array([len(pieces) for pieces in spelt])
     flat, ends = np.concatenate([np.array(pieces, np.int32) for pieces in spelt]), np.cumsum(lengths)
     words = np.asarray(rows.values)
@@ -131,18 +132,18 @@ def in_pieces(rows: Ragged, spelt: list[list[int]]) -> Ragged:
 
 
 def read_books(folder: Path) -> list[dict[str, str]]:
-    """The lines of `books.csv` beside the folder of texts."""
+    """The rows of the `books.csv` next to the folder of texts."""
     with (folder / "books.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def split_of(author: str) -> str:
-    """The part of an author's books."""
+    """The split to which an author's books belong."""
     return next((split for split, authors in HELD_OUT.items() if author in authors), "train")
 
 
 def cleaned(folder: Path) -> Iterator[tuple[Book, list[str]]]:
-    """Each book of a folder with its paragraphs, in the order of `books.csv`."""
+    """Each book of a folder, with its paragraphs, in the order of `books.csv`."""
     for line in tqdm(read_books(folder), desc="cleaning", unit="book"):
         found = paragraphs((folder / "raw" / line["file"]).read_text(encoding="utf-8"))
         text = "\n".join(found)
@@ -160,7 +161,7 @@ def cleaned(folder: Path) -> Iterator[tuple[Book, list[str]]]:
 
 
 def new_tokenizer() -> Tokenizer:
-    """WordPiece as BERT has it, uncased: lower case, every punctuation mark a word of its own."""
+    """An empty WordPiece tokeniser like that of BERT: lower case, with every punctuation mark as a word of its own."""
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -169,7 +170,7 @@ def new_tokenizer() -> Tokenizer:
 
 
 def learn_pieces(texts: Iterable[str], pieces: int = PIECES) -> Tokenizer:
-    """A vocabulary of our own. The trainer of `tokenizers` breaks ties as it likes: keep the file."""
+    """A tokeniser with a vocabulary learned from texts. The trainer of `tokenizers` breaks ties arbitrarily: keep the file."""
     tokenizer = new_tokenizer()
     trainer = trainers.WordPieceTrainer(vocab_size=pieces, special_tokens=list(SPECIAL), show_progress=False)
     tokenizer.train_from_iterator(texts, trainer)
@@ -177,16 +178,16 @@ def learn_pieces(texts: Iterable[str], pieces: int = PIECES) -> Tokenizer:
 
 
 def words_of(tokenizer: Tokenizer, sentence: str) -> list[str]:
-    """Words and punctuation marks, in lower case: what is cut into pieces."""
+    """The words and punctuation marks of a sentence in lower case, before they are split into subwords."""
     normal = tokenizer.normalizer.normalize_str(sentence)
     return [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normal)]
 
 
 def prepare(texts: Path, folder: Path, tokenizer_file: Path | None = None, pieces: int = PIECES) -> Corpus:
-    """The corpus in numbers, written once into `folder`.
+    """The corpus as numbers, written once into `folder`.
 
-    `tokenizer_file`: the shipped vocabulary; without it one is learned. Raises FileNotFoundError, in a sentence, where
-    `texts` has no books.csv.
+    `tokenizer_file` contains the shipped vocabulary; without this file, a vocabulary is learned. Raises FileNotFoundError,
+    with a sentence, if `texts` has no books.csv.
     """
     corpus = Corpus(folder)
     if (folder / "books.json").exists():
@@ -219,7 +220,7 @@ def prepare(texts: Path, folder: Path, tokenizer_file: Path | None = None, piece
 def _write_rows(
     folder: Path, split: str, books: Iterable[list[str]], tokenizer: Tokenizer, number: dict[str, int]
 ) -> None:
-    """The arrays of one split. New words get the next numbers."""
+    """Write the arrays of one split. New words get the next numbers."""
     rows = [row for book in books for row in rows_of(book, tokenizer, number)]
     pieces, words, characters = zip(*rows, strict=True)
     for kind, ragged, dtype in (("pieces", pieces, np.uint16), ("words", words, np.uint32)):
@@ -231,7 +232,7 @@ def _write_rows(
 def rows_of(
     book: list[str], tokenizer: Tokenizer, number: dict[str, int]
 ) -> Iterator[tuple[list[int], list[int], int]]:
-    """Pieces, words and characters of each row of a book: whole sentences, as many as ROW pieces hold."""
+    """The subwords, words and number of characters of each row of a book; a row has as many whole sentences as fit into ROW subwords."""
     pieces: list[int] = []
     words: list[int] = []
     characters = 0

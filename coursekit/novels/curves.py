@@ -1,4 +1,4 @@
-"""The curve of a training run beside the model's card: `novels_NAME.csv` has its numbers, `novels_NAME.svg` is the picture."""
+"""The loss curve of a training run, next to the model's card: its numbers in `novels_NAME.csv`, its picture in `novels_NAME.svg`."""
 
 import io
 from pathlib import Path
@@ -9,7 +9,7 @@ from autograder.checks.storing import write_aside
 from coursekit.plots import BLUE, ORANGE, STYLE
 
 Curve = list[tuple[int, float, float]]
-"""After each block of batches: steps done, mean loss of the block, and loss on held-out text (NaN where it was not asked)."""
+"""After each block of batches: the number of steps so far, the block's mean loss, and the loss on held-out text (NaN if it was not measured)."""
 UNITS = {
     "skipgram": "nats per pair",
     "elmo": "nats per word, both directions together, against sampled words",
@@ -17,18 +17,18 @@ UNITS = {
     "gpt": "nats per subword",
     "minilm": "nats per masked subword",
 }
-"""What the loss of each model counts."""
+"""The unit of each model's loss."""
 
 
 def write_curve(curve: Curve, unit: str, weights: Path) -> None:
-    """Both files beside the weights; `unit` is one of UNITS."""
+    """Write both files next to the weights; `unit` is one of UNITS."""
     table = pd.DataFrame(curve, columns=["step", "training", "validation"])
     write_aside(weights.with_suffix(".csv"), table.round(4).to_csv(index=False).encode())
     write_aside(weights.with_suffix(".svg"), drawn(table, unit))
 
 
 def drawn(table: pd.DataFrame, unit: str) -> bytes:
-    """The picture as SVG, the same bytes each time."""
+    """The picture as SVG, always with the same bytes."""
     import matplotlib
     from matplotlib.figure import Figure
 

@@ -1,7 +1,7 @@
-"""How good the models of the novels are on authors that training never saw, beside what counts alone can do.
+"""How good the models of the novels are on authors not seen in training, compared with models that only count.
 
-Losses are compared across vocabularies in nats per character. Gaps are single words that are one piece in every
-vocabulary: everybody is asked for the same words in the same sentences.
+Across vocabularies, losses are compared in nats per character. Gaps are words that are a single subword in every
+vocabulary, so all models predict the same words in the same sentences.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,9 +25,9 @@ BATCH = 32
 
 LogitsAt = Callable[[Int[Tensor, "B T"], Int[Tensor, " B"]], Float[Tensor, "B V"]]
 Side = Literal["both", "left", "right"]
-"""What of a row may be read: all, or one side of the gap only."""
+"""What a model may read of a row: everything, or one side of the gap only."""
 Found = tuple[Int[np.ndarray, " gaps"], Float[np.ndarray, " gaps"]]
-"""For each gap how many words are more probable than the right one, and its -log p in nats."""
+"""For each gap, the number of words that are more probable than the correct one, and −log p of the correct one in nats."""
 
 
 # --- losses ---
@@ -47,10 +47,11 @@ def losses_of_gpt(model: GPT, corpus: Corpus, split: str, rows: Sequence[int]) -
 def losses_of_elmo(
     model: ELMo, spelling: Spelling, corpus: Corpus, split: str, rows: Sequence[int]
 ) -> tuple[Float[np.ndarray, "2 rows"], Float[np.ndarray, "2 rows"]]:
-    """-log p of each row, in nats, from left to right and from right to left; what it cannot predict is [UNK].
+    """-log p of each row, in nats, from left to right and from right to left; words that it cannot predict are [UNK].
 
-    First of the words alone, as counts are asked. Then what each direction pays for the end that it comes to ([EOS], [BOS]):
-    with it a row has one probability, and by the chain rule the best possible sum is the same in both directions.
+    First, the losses of the words alone, as for the models that count. Then each direction's loss for the end that it
+    reaches ([EOS] or [BOS]): with this loss, the total is −log p of the row, and by the chain rule the lowest possible total
+    is the same in both directions.
     """
     of_words, of_ends, words = [], [], corpus.word_rows(split)
     for numbers in _in_batches(rows):
@@ -69,7 +70,7 @@ def losses_of_counts(model: KneserNey, rows: Ragged, numbers: Sequence[int]) -> 
 
 
 def stream(rows: Ragged, most: int | None = None) -> Int[np.ndarray, " N"]:
-    """All rows in one, BOS in front of each; ids of `most` and above become UNK."""
+    """All rows in one, each preceded by BOS; ids of `most` and above are replaced by UNK."""
     places = np.arange(rows.values.size) + np.repeat(np.arange(1, len(rows) + 1), rows.lengths)
     whole = np.full(rows.values.size + len(rows), BOS, dtype=np.int64)
     values = np.asarray(rows.values, dtype=np.int64)
@@ -82,7 +83,7 @@ def stream(rows: Ragged, most: int | None = None) -> Int[np.ndarray, " N"]:
 
 @dataclass(frozen=True)
 class Gap:
-    """A word of a row that is taken out."""
+    """A word that is removed from a row."""
 
     row: int
     place: int
@@ -92,7 +93,7 @@ class Gap:
 def draw_gaps(
     corpus: Corpus, split: str, count: int, fits: Callable[[str], bool], seed: int = 0
 ) -> list[Gap]:
-    """Gaps at random words for which `fits` is true and that can be predicted; no two in a row of text."""
+    """Gaps at random words for which `fits` is true and that can be predicted; at most one in each row of text."""
     rng, rows = np.random.default_rng(seed), corpus.word_rows(split)
     found = []
     for row in rng.permutation(len(rows)):
@@ -110,14 +111,14 @@ def draw_gaps(
 
 
 def cut_to(words: Sequence[str], place: int, side: Side) -> tuple[Sequence[str], int]:
-    """The words of a row up to the gap, from the gap on, or all; and where the gap stands then."""
+    """The words of a row up to the gap, from the gap on, or all of them; and the position of the gap among these words."""
     if side == "left":
         return words[: place + 1], place
     return (words[place:], 0) if side == "right" else (words, place)
 
 
 def with_gap(words: Sequence[str], place: int, pieces_of: Callable[[str], list[int]], mask: int) -> list[int]:
-    """A row in pieces with a mask for one of its words; of more than ROW pieces those around the gap."""
+    """A row as subwords, with a mask for one of its words; if there are more than ROW subwords, those around the gap."""
     before = [piece for word in words[:place] for piece in pieces_of(word)]
     after = [piece for word in words[place + 1 :] for piece in pieces_of(word)]
     start = max(0, len(before) - max(ROW // 2, ROW - 1 - len(after)))
@@ -132,7 +133,7 @@ def ranks_of_gaps(
     ends: tuple[int, int],
     mask: int,
 ) -> Found:
-    """`logits_at(ids, places)` are a model's logits at one place of each row."""
+    """Ranks and nats of the missing words from `logits_at(ids, places)`: the logits at one position of each row."""
     found = []
     for numbers in _in_batches(range(len(rows))):
         longest = max(len(rows[number]) for number in numbers) + 2
@@ -146,7 +147,7 @@ def ranks_of_gaps(
 
 
 def found_by(log_p: Float[Tensor, "B V"], right: Int[Tensor, " B"]) -> tuple[Tensor, Tensor]:
-    """How many words are more probable than the right one, and its -log p."""
+    """The number of words that are more probable than the correct one, and −log p of the correct one."""
     of_right = log_p.gather(1, right[:, None])
     return (log_p > of_right).sum(dim=1), -of_right[:, 0]
 
@@ -200,7 +201,7 @@ def of_gaps(
     mask: int,
     side: Side = "both",
 ) -> Found:
-    """What a model that reads pieces finds."""
+    """Ranks and nats of a model that reads subwords."""
     rows = corpus.word_rows(split)
     masked = [
         with_gap(*cut_to([corpus.words[word] for word in rows[gap.row]], gap.place, side), pieces_of, mask)
@@ -221,8 +222,9 @@ def gaps_of_elmo(
 ) -> dict[Side, Found]:
     """Ranks and nats of ELMo: of the forward stack ("left"), of the backward stack ("right"), and of "both".
 
-    Neither stack reads the word of the gap. The two never meet, so for both p(w) is taken as p(w | left) p(w | right) / p(w),
-    as if the sides were independent given the word. `unigrams` are log p(w) of all words; −∞: a word that is never said.
+    Neither stack reads the word of the gap. The two stacks are separate, so for "both" the probability is proportional to
+    p(w | left) p(w | right) / p(w), as if the sides were independent given the word. `unigrams` contains log p(w) of all
+    words; a word with −∞ is never predicted.
     """
     words, prior = corpus.word_rows(split), torch.from_numpy(unigrams).float()
     found: dict[Side, list[tuple[Tensor, Tensor]]] = {"both": [], "left": [], "right": []}
@@ -242,7 +244,7 @@ def gaps_of_elmo(
 def gaps_of_counts(
     model: KneserNey, corpus: Corpus, split: str, gaps: Sequence[Gap], side: Side = "both"
 ) -> Found:
-    """Ranks and nats of n-grams of words: p(w | what is seen) is proportional to p of what is seen with w in it."""
+    """Ranks and nats of n-grams of words: p(w | context) is proportional to the probability of the context with w in the gap."""
     rows, reach = corpus.word_rows(split), model.order - 1
     ranks, nats = [], []
     for gap in gaps:

@@ -29,7 +29,7 @@ Gap = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Reader:
-    """An encoder, the head that is applied to its output, and the tokenizer."""
+    """An encoder, the head that is applied to its output, and the tokeniser."""
 
     encoder: nn.Module
     head: Callable[[Float[Tensor, "gaps D"]], Float[Tensor, "gaps V"]]

@@ -1,7 +1,7 @@
-"""Interpolated Kneser–Ney n-grams (Kneser and Ney, 1995; Chen and Goodman, 1999): what counts alone can predict.
+"""Interpolated Kneser–Ney n-grams (Kneser and Ney, 1995; Chen and Goodman, 1999): predictions from counts alone.
 
 model = KneserNey(stream, vocabulary=8192, order=5)      # a stream of ids
-model.log_p(other_stream)                                # nats of each token after those before it
+model.log_p(other_stream)                                # log p of each token given those before it, in nats
 """
 
 import numpy as np
@@ -9,10 +9,10 @@ from jaxtyping import Float, Int
 
 
 class KneserNey:
-    """N-grams of a stream. One discount for each order, n1 / (n1 + 2 n2), as in the paper.
+    """N-grams of a stream, with one discount for each order, n1 / (n1 + 2 n2), as in the paper.
 
-    An n-gram's number is its place among the sorted ones of its order; its key is the number of all but its last token,
-    times the vocabulary, plus the last token.
+    The number of an n-gram is its index among the sorted n-grams of its order. Its key is the number of the n-gram without the
+    last token, times the size of the vocabulary, plus the last token.
     """
 
     def __init__(self, stream: Int[np.ndarray, " N"], vocabulary: int, order: int = 5):
@@ -65,7 +65,7 @@ class KneserNey:
     def _number(
         self, n: int, context: Int[np.ndarray, "*N"], token: Int[np.ndarray, "*N"]
     ) -> Int[np.ndarray, "*N"]:
-        """The number of each n-gram, −1 for one that was not seen."""
+        """The number of each n-gram; −1 for an n-gram that did not occur."""
         keys = self.keys[n - 1]
         wanted = token if n == 1 else self._key(context, token)
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

@@ -34,7 +34,7 @@ def nats_of(rows: Sequence[Sequence[int]], skip: int, logits_of: Callable[[Tenso
 def nats_of_both(
     novels: nn.Module, pieces: Any, big: Loaded, texts: Sequence[str], before: str = "", mark: str = "<|endoftext|>"
 ) -> Nats:  # fmt: skip
-    """The losses of each text after the text `before`, for the novels' GPT with its tokenizer `pieces`, and for SmolLM2 after `mark`."""
+    """The losses of each text after the text `before`, for the novels' GPT with its tokeniser `pieces`, and for SmolLM2 after `mark`."""
 
     def of_books(text: str) -> list[int]:
         return pieces.encode(text, add_special_tokens=False).ids

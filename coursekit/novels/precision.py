@@ -1,12 +1,12 @@
-"""How matrices are multiplied while a model of the novels learns."""
+"""The precision of matrix products while a model of the novels is trained."""
 
 import torch
 
 KNOWN_BY = ("amx_bf16", "avx512_bf16", "bf16")
-"""What processors call it that multiply numbers of bfloat16 themselves."""
+"""The names of the processor features for products in bfloat16."""
 
 
 def bfloat16() -> torch.autocast:
-    """bfloat16 where the processor knows it: it is several times as fast there, and sixty times as slow elsewhere."""
+    """Use bfloat16 if the processor supports it: it is then several times as fast, but on other processors sixty times as slow."""
     able = torch.cpu.get_capabilities()
     return torch.autocast("cpu", torch.bfloat16, enabled=any(able.get(name) for name in KNOWN_BY))

@@ -29,9 +29,8 @@ class PseudoWordResults:
     rows: pd.DataFrame
     by_layer: dict[str, dict[str, list[Interval]]]
     without_model: dict[str, Interval]
-    gaps: dict[str, Interval]
-    by_seed: dict[str, list[float]]
-    """Of each model, at its last layer, with both sides."""
+    gaps: dict[str, dict[str, Interval]]
+    """By comparison and model."""
     mix: pd.DataFrame
     """The weights of ELMo's layers that each seed learned."""
 
@@ -44,10 +43,6 @@ def recorded() -> PseudoWordResults:
         model: sorted(rows.layer[(rows.model == model) & rows.layer.str.isdigit()].unique())
         for model in MODELS
     }
-    last = {
-        called: rows[(rows.model == model) & (rows.side == "both") & (rows.layer == layers[model][-1])]
-        for model, called in MODELS.items()
-    }
     return PseudoWordResults(
         rows,
         {
@@ -59,10 +54,6 @@ def recorded() -> PseudoWordResults:
         },
         {called: _share(_by_pair(rows, called, side)) for called, side in WITHOUT_MODEL.items()},
         _gaps(rows, layers),
-        {
-            called: seeds.groupby("seed")[["right", "asked"]].sum().eval("right / asked").tolist()
-            for called, seeds in last.items()
-        },
         read_table("results/novels_mix.csv"),
     )
 
@@ -81,35 +72,29 @@ def _share(counted: pd.DataFrame, less: pd.DataFrame | None = None) -> Interval:
     return right.sum() / counted.asked.sum(), low, high
 
 
-def _gaps(rows: pd.DataFrame, layers: dict[str, list[str]]) -> dict[str, Interval]:
+def _gaps(rows: pd.DataFrame, layers: dict[str, list[str]]) -> dict[str, dict[str, Interval]]:
     def model(name: str, side: str = "both", layer: int = -1) -> pd.DataFrame:
         return _by_pair(rows, name, side, layers[name][layer])
 
-    def counts(name: str, side: str = "both") -> pd.DataFrame:
-        return _by_pair(rows, name, side)
-
-    mix = _by_pair(rows, "elmo", "both", "mix")
+    last = {called: model(name) for name, called in MODELS.items()}
+    left, right = (
+        {MODELS[name]: model(name, side) for name in MODELS if "right" in SIDES[name]}
+        for side in ("left", "right")
+    )
+    gpt = last["GPT"]  # reads the left context only
     return {
-        **{
-            f"{called}: last layer above layer 1": _share(model(name), model(name, layer=1))
-            for name, called in MODELS.items()
+        "last layer − layer 1": {
+            called: _share(last[called], model(name, layer=1)) for name, called in MODELS.items()
         },
         **{
-            f"{called}, last layer, above {other}": _share(model(name), counts(other))
-            for name, called in MODELS.items()
+            f"last layer − {other}": {
+                called: _share(one, _by_pair(rows, other, "both")) for called, one in last.items()
+            }
             for other in ("bag of words", "window of two", "5-grams")
         },
-        "BERT above ELMo, last layers": _share(model("bert"), model("elmo")),
-        "ELMo above GPT, last layers": _share(model("elmo"), model("gpt")),
-        "BERT above GPT, last layers": _share(model("bert"), model("gpt")),
-        **{
-            f"{MODELS[name]} above GPT, left context only": _share(model(name, "left"), model("gpt"))
-            for name in ("elmo", "bert")
+        "left context only − GPT": {called: _share(one, gpt) for called, one in left.items()},
+        "left context only − right only": {called: _share(left[called], right[called]) for called in left},
+        "learned mix of layers − layer 1": {
+            "ELMo": _share(_by_pair(rows, "elmo", "both", "mix"), model("elmo", layer=1))
         },
-        "5-grams above GPT, left context only": _share(counts("5-grams", "left"), model("gpt")),
-        "ELMo: left context above right": _share(model("elmo", "left"), model("elmo", "right")),
-        "BERT: left context above right": _share(model("bert", "left"), model("bert", "right")),
-        "5-grams: left context above right": _share(counts("5-grams", "left"), counts("5-grams", "right")),
-        "ELMo: learned mix above its last layer": _share(mix, model("elmo")),
-        "ELMo: learned mix above layer 1": _share(mix, model("elmo", layer=1)),
     }

@@ -1,7 +1,8 @@
-"""Pseudo-words: two words merged into one, so that an ambiguous word's sense is known at each place.
+"""Pseudo-words: two words merged into one, so that the sense of an ambiguous word is known at each occurrence.
 
-`door` and `river` both become `door|river`; which of the two stood there is its sense (Gale, Church and Yarowsky, 1992;
-Schütze, 1992). `data/novels/pseudo_words.csv` has pairs of nouns of about equal frequency, some related, some not.
+`door` and `river` are both replaced by `door|river`; its sense is the word that was there originally (Gale, Church and
+Yarowsky, 1992; Schütze, 1992). `data/novels/pseudo_words.csv` contains pairs of nouns of about equal frequency, some
+related, some not.
 """
 
 import shutil
@@ -17,7 +18,7 @@ from coursekit.novels.corpus import HELD_OUT, Corpus, Ragged, in_pieces
 
 
 class Pair(NamedTuple):
-    """Two words that become one."""
+    """Two words that are merged into one."""
 
     first: str
     second: str
@@ -30,16 +31,16 @@ class Pair(NamedTuple):
 
 
 def read_pairs() -> list[Pair]:
-    """The course's pairs."""
+    """The pairs of the course."""
     columns = ["first", "second", "relation"]
     return [Pair(*row) for row in read_table("novels/pseudo_words.csv")[columns].itertuples(index=False)]
 
 
 def merge(corpus: Corpus, pairs: Sequence[Pair], folder: Path) -> Corpus:
-    """The corpus with merged words, written once into `folder`: a pseudo-word is one word and one piece.
+    """The corpus with merged words, written once into `folder`: a pseudo-word is one word and one subword.
 
-    Word i of row j is the same place in both corpora, so the sense of a merged word is what the old one has there.
-    Raises ValueError for a word that the corpus does not have, or that stands in two pairs.
+    Word i of row j is the same position in both corpora, so the original corpus contains the sense of a merged word.
+    Raises ValueError for a word that the corpus does not contain, or that occurs in two pairs.
     """
     new = Corpus(folder)
     if (folder / "books.json").exists():

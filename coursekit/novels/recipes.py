@@ -1,7 +1,8 @@
-"""How the models of real English are trained: what each reads, what it is asked for, how many steps, and how fast it learns.
+"""How the models of real English are trained: the input and the objective of each, the number of steps, the learning rate.
 
-All read the same rows of the same books; BERT and GPT have the same pieces and the same size, ELMo predicts whole words.
-Matrices are multiplied in bfloat16 where the processor knows it (coursekit/novels/precision.py); weights stay in float32.
+All models read the same rows of the same books. BERT and GPT have the same subwords and the same size; ELMo predicts whole
+words. Matrices are multiplied in bfloat16 if the processor supports it (coursekit/novels/precision.py); weights are kept in
+float32.
 """
 
 from collections.abc import Iterator
@@ -24,27 +25,27 @@ from coursekit.small.recipes import Recipe
 
 SIZES: dict[str, Any] = {"tokens": ROW + 2, "dim": 256, "layers": 4, "heads": 4, "feed_forward": 1024}
 SHARE = 0.2
-"""Pieces that are chosen: a little more than the paper's 15 %, since steps are few (Wettig et al., 2023)."""
+"""The fraction of subwords that are chosen: slightly more than the paper's 15 %, because there are few steps (Wettig et al., 2023)."""
 NEGATIVES = 2_048
-"""Words that ELMo compares with the right one at each step of training."""
+"""The number of words with which ELMo compares the correct one at each training step."""
 FILTERS = ((1, 16), (2, 32), (3, 64), (4, 96), (5, 128), (6, 128))
 
 
 @lru_cache(maxsize=2)
 def spelling_of(corpus: Corpus) -> LiterarySpelling:
-    """Every word of the corpus, spelt once."""
+    """Every word of the corpus as characters, computed once."""
     return LiterarySpelling(corpus.words)
 
 
 def batches(corpus: Corpus, batch: int, seed: int, split: str) -> Iterator[Int[np.ndarray, " B"]]:
-    """Numbers of rows of a split, drawn at random, without end."""
+    """An endless stream of row numbers of a split, drawn at random."""
     rng, count = np.random.default_rng(seed), len(corpus.rows(split))
     while True:
         yield rng.integers(count, size=batch)
 
 
 def start_small(model: nn.Module, std: float = 0.02) -> nn.Module:
-    """All tables with the small numbers that BERT and GPT-2 began with."""
+    """Initialise all tables with small numbers, as in BERT and GPT-2."""
     for part in model.modules():
         if isinstance(part, nn.Embedding):
             nn.init.normal_(part.weight, std=std)
@@ -55,14 +56,14 @@ def start_small(model: nn.Module, std: float = 0.02) -> nn.Module:
 
 
 def build_bert(corpus: Corpus, **sizes: Any) -> BERT:
-    """An untrained BERT with the tokenizer's vocabulary; `sizes` override those of SIZES (fields of `BERTConfig`)."""
+    """An untrained BERT with the tokeniser's vocabulary; `sizes` override those of SIZES (fields of `BERTConfig`)."""
     return start_small(BERT(BERTConfig(corpus.tokenizer.get_vocab_size(), **(SIZES | sizes))))
 
 
 def bert_losses(model: BERT, corpus: Corpus, batch: int, seed: int, split: str = "train") -> Iterator[Tensor]:
-    """Masked-word losses without end, one for each batch of `batch` sequences: mean nats per chosen token.
+    """An endless stream of masked-word losses, one for each batch of `batch` sequences: mean nats per chosen token.
 
-    As in RoBERTa (Liu et al., 2019), there is no next-sentence objective, and every batch is masked afresh.
+    As in RoBERTa (Liu et al., 2019), there is no next-sentence objective, and every batch is masked anew.
     """
     generator, rows = torch.Generator().manual_seed(seed), corpus.rows(split)
     for chosen_rows in batches(corpus, batch, seed, split):
@@ -87,12 +88,12 @@ def masked_losses(
 
 
 def build_gpt(corpus: Corpus, **sizes: Any) -> GPT:
-    """An untrained GPT with the tokenizer's vocabulary; `sizes` override those of SIZES (fields of `GPTConfig`)."""
+    """An untrained GPT with the tokeniser's vocabulary; `sizes` override those of SIZES (fields of `GPTConfig`)."""
     return start_small(GPT(GPTConfig(corpus.tokenizer.get_vocab_size(), **(SIZES | sizes))))
 
 
 def gpt_losses(model: GPT, corpus: Corpus, batch: int, seed: int, split: str = "train") -> Iterator[Tensor]:
-    """Next-token losses without end, one for each batch of `batch` sequences: mean nats per token, padding left out."""
+    """An endless stream of next-token losses, one for each batch of `batch` sequences: mean nats per token, without padding."""
     rows = corpus.rows(split)
     for chosen_rows in batches(corpus, batch, seed, split):
         ids = torch.from_numpy(rows.padded(chosen_rows, BOS))
@@ -122,7 +123,7 @@ def build_elmo(corpus: Corpus, **sizes: Any) -> ELMo:
 
 
 def elmo_losses(model: ELMo, corpus: Corpus, batch: int, seed: int, split: str = "train") -> Iterator[Tensor]:
-    """Both directions, each against words drawn as often as words of their rank are (Jozefowicz et al., 2016)."""
+    """The losses of both directions, each compared with sampled words, drawn according to their frequency rank (Jozefowicz et al., 2016)."""
     rng, rows = np.random.default_rng((seed, 1)), corpus.word_rows(split)
     spelling = spelling_of(corpus)
     for chosen_rows in batches(corpus, batch, seed, split):
@@ -144,21 +145,22 @@ def elmo_losses(model: ELMo, corpus: Corpus, batch: int, seed: int, split: str =
 
 
 def in_vocabulary(ids: Int[Tensor, " N"], model: ELMo) -> Int[Tensor, " N"]:
-    """Words that are not among those that can be predicted are [UNK]."""
+    """Replace words that cannot be predicted by [UNK]."""
     return ids.masked_fill(ids >= model.config.vocabulary, UNK)
 
 
 def ranks(count: int, words: int, rng: np.random.Generator) -> Int[np.ndarray, " drawn"]:
-    """Different words, where rank r is drawn in proportion to log((r + 2) / (r + 1)), nearly 1 / r: Zipf's law."""
+    """Distinct words: rank r is drawn with a probability proportional to log((r + 2) / (r + 1)), nearly 1 / r (Zipf's law)."""
     return np.unique(np.exp(rng.random(count) * np.log(words + 1)).astype(np.int64) - 1)
 
 
 def sampled_loss(
     softmax: nn.Linear, states: Float[Tensor, "N D"], targets: Int[Tensor, " N"], drawn: Int[Tensor, " drawn"]
 ) -> Float[Tensor, ""]:
-    """Cross-entropy against the right word and the drawn ones, as if all words had been compared.
+    """The cross-entropy over the correct word and the drawn ones, which approximates that over all words.
 
-    Each logit is lowered by the logarithm of how often its word is among NEGATIVES draws (Bengio and Senécal, 2008).
+    From each logit, the logarithm of the expected count of its word among NEGATIVES draws is subtracted (Bengio and Senécal,
+    2008).
     """
     total = np.log(softmax.out_features + 1)
 
@@ -196,5 +198,9 @@ NOVELS = {
         slower=("bert.", 0.2),  # what was published moves less than what is new
         held_out="validation",
     ),
+    "modern-minilm": Recipe(
+        missing_head.build_continued, missing_head.continued_losses, steps=1_000, batch=16, learning_rate=1e-3,
+        weight_decay=0.01, slower=("bert.", 0.2), held_out="validation",
+    ),
 }  # fmt: skip
-"""About once through the text: half an hour to an hour and a quarter of one core each (MiniLM an hour and three quarters, skip-gram minutes)."""
+"""About one pass through the text: half an hour to an hour and a quarter on one core for each model (MiniLM an hour and three quarters, skip-gram a few minutes)."""

@@ -1,4 +1,4 @@
-"""Measure the models of the novels on authors that training never saw, beside counts, and write what is shipped."""
+"""Measure the models of the novels on authors not seen in training, next to models that count, and write the shipped files."""
 
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -19,11 +19,11 @@ from coursekit.novels.recipes import spelling_of
 from coursekit.small.bert import UNK
 
 GAPS, ROWS, BATCHES = 1_000, 1_000, 40
-"""Gaps, rows and batches of pairs that are measured, of the books of `test`."""
+"""The numbers of gaps, rows and batches of pairs from the books of `test` on which models are measured."""
 
 
 def record(name: str, model: nn.Module, corpus: Corpus, data: Path, curve: Curve, **made: float) -> Path:
-    """Write `data/models/novels_NAME.*`. `curve`: that of `pretrain`; `made`: seed, steps and minutes."""
+    """Write `data/models/novels_NAME.*`. `curve` comes from `pretrain`; `made` contains seed, steps and minutes."""
     print(f"novels-{name}: measuring (a few minutes)", flush=True)
     found = MEASURES[name](model.eval(), corpus)
     folder, about = data / "models", {**made, "curve": UNITS[name], "figures": found}
@@ -41,18 +41,18 @@ SIDES: dict[figures.Side, str] = {
     "left": "words before the gap only",
     "right": "words after the gap only",
 }
-"""What of a row may be read; "both" goes without saying."""
+"""Names of what a model may read of a row; "both" is not named."""
 
 
 def figures_of_minilm(model: nn.Module, corpus: Corpus) -> dict[str, str]:
-    """Gaps, of words that are one piece of BERT's: with both sides and with one, beside counts."""
+    """The results at gaps whose words are a single subword of BERT's, given both sides and given one, next to models that count."""
     tokenizer = AutoTokenizer.from_pretrained(MINILM.package.folder())
     ask = partial(figures.gaps_of_minilm, model, tokenizer, corpus, "test", gaps_of(corpus))
     return _of_gaps(_from_each_side("MiniLM with the new head", "the same", ask) | _gaps_of_counts(corpus))
 
 
 def figures_of_bert(model: nn.Module, corpus: Corpus) -> dict[str, str]:
-    """The gaps that MiniLM was asked, with both sides and with one."""
+    """The results of BERT at the same gaps as MiniLM, given both sides and given one."""
     ask = partial(figures.gaps_of_bert, model, corpus, "test", gaps_of(corpus))
     return _of_gaps(_from_each_side("BERT", "the same", ask) | _gaps_of_counts(corpus))
 
@@ -64,7 +64,7 @@ def _from_each_side(
 
 
 def _gaps_of_counts(corpus: Corpus) -> dict[str, figures.Found]:
-    """The same gaps, by unigrams and 5-grams of words."""
+    """The results of unigrams and 5-grams of words at the same gaps."""
     unigrams, five = (
         partial(figures.gaps_of_counts, counts_of_words(corpus, order), corpus, "test", gaps_of(corpus))
         for order in (1, 5)
@@ -86,13 +86,13 @@ def _of_gaps(found: dict[str, figures.Found]) -> dict[str, str]:
 
 @lru_cache(maxsize=2)
 def counts_of_words(corpus: Corpus, order: int) -> KneserNey:
-    """A Kneser-Ney n-gram model of this order (1: unigrams), counted on the training text; the last two are kept."""
+    """A Kneser–Ney n-gram model of this order (1: unigrams), counted on the training text; the last two models are cached."""
     return KneserNey(figures.stream(corpus.word_rows("train"), WORDS), WORDS, order)
 
 
 @lru_cache(maxsize=1)
 def gaps_of(corpus: Corpus) -> list[figures.Gap]:
-    """The same gaps for all: words in one piece of BERT's and of ours."""
+    """The gaps for all models: words that are a single subword both in BERT's vocabulary and in ours."""
     tokenizer = AutoTokenizer.from_pretrained(MINILM.package.folder())
 
     def fits(word: str) -> bool:
@@ -106,13 +106,13 @@ def gaps_of(corpus: Corpus) -> list[figures.Gap]:
 
 
 def drawn_rows(corpus: Corpus) -> np.ndarray:
-    """The same rows of `test` for all."""
+    """The rows of `test` for all models."""
     rng = np.random.default_rng(0)
     return np.sort(rng.permutation(len(corpus.rows("test")))[:ROWS])
 
 
 def figures_of_gpt(model: nn.Module, corpus: Corpus) -> dict[str, str]:
-    """Nats per character, which can be compared across vocabularies, and per piece."""
+    """Nats per character, which can be compared across vocabularies, and nats per subword."""
     rows, numbers = corpus.rows("test"), drawn_rows(corpus)
     losses = {"GPT": figures.losses_of_gpt(model, corpus, "test", numbers)}
     for order, called in ((1, "unigrams"), (5, "5-grams")):
@@ -127,7 +127,7 @@ def figures_of_gpt(model: nn.Module, corpus: Corpus) -> dict[str, str]:
 
 
 def figures_of_elmo(model: nn.Module, corpus: Corpus) -> dict[str, str]:
-    """Nats per word in each direction, where all that has no place in the softmax is one word, beside counts; and the gaps."""
+    """Nats per word in each direction, next to models that count, where all words outside the softmax count as [UNK]; and the gaps."""
     words, numbers, gaps = corpus.word_rows("test"), drawn_rows(corpus), gaps_of(corpus)
     spelling, counts = spelling_of(corpus), {order: counts_of_words(corpus, order) for order in (1, 5)}
     (forward, backward), (end, beginning) = figures.losses_of_elmo(model, spelling, corpus, "test", numbers)
@@ -154,7 +154,7 @@ def figures_of_elmo(model: nn.Module, corpus: Corpus) -> dict[str, str]:
 
 
 def losses_of_a_seed(name: str, model: nn.Module, corpus: Corpus) -> dict[str, float]:
-    """What an ELMo, BERT or GPT loses on the rows and gaps of its card, without counts and intervals: seeds are compared by it."""
+    """The loss of an ELMo, BERT or GPT on the rows and gaps of its card, without count-based models and intervals, to compare seeds."""
     numbers = drawn_rows(corpus)
     if name == "bert":
         ranks, nats = figures.gaps_of_bert(model, corpus, "test", gaps_of(corpus))
@@ -171,7 +171,7 @@ def losses_of_a_seed(name: str, model: nn.Module, corpus: Corpus) -> dict[str, f
 
 @torch.no_grad()
 def figures_of_skipgram(model: nn.Module, corpus: Corpus) -> dict[str, str]:
-    """Nats per pair, one right and the wrong ones, on unseen authors; all vectors 0 would give the last line."""
+    """Nats per pair (one correct word and the negative ones) on unseen authors; the last row is the loss if all vectors were 0."""
     pairs = skip_gram.losses(model, corpus, 4_096, seed=0, split="test")
     nothing = (1 + skip_gram.NEGATIVES) * np.log(2)
     return {
@@ -211,7 +211,7 @@ def mean(values: np.ndarray) -> str:
 
 
 def ratio(rows: np.ndarray) -> str:
-    """Of two columns, over all rows; rows of text are drawn for the interval."""
+    """The sum of the first column divided by that of the second; for the interval, rows of text are resampled."""
 
     def whole(some: np.ndarray) -> float:
         return some[:, 0].sum() / some[:, 1].sum()

@@ -1,8 +1,8 @@
-"""Which of its two words a pseudo-word stands for: told from a model's vectors, layer by layer, and from counts alone.
+"""Which of its two words a pseudo-word represents, predicted from a model's vectors, layer by layer, and from counts alone.
 
-A model is trained on text in which the words of each pair are one (`pseudo_words.merge`). Then, for each pair, a linear
-classifier learns the sense from its vector at some places of books that training read, and is asked at places of authors
-that it never saw. `side` cuts the sentence: what stands before the word tells how much, and what comes after it?
+A model is trained on text in which the words of each pair are merged (`pseudo_words.merge`). Then, for each pair, a linear
+classifier learns the sense from the pseudo-word's vector at some positions in the training books, and is tested at positions
+in books by other authors. `side` truncates the sentence, to show how much the words before and after reveal.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,16 +25,16 @@ from coursekit.novels.recipes import spelling_of
 from coursekit.small.bert import BOS, CLS, EOS, PAD, SEP, UNK
 
 AROUND = 40
-"""Words on each side that are read."""
+"""The number of words on each side that are read."""
 LABELLED, ASKED = 200, 60
-"""Places of each pair, of both words together: to learn from, and to be asked at."""
+"""The numbers of positions of each pair, for both words together: for training and for the test."""
 STRENGTHS = 10.0 ** np.arange(-1, 6)
-"""Of the classifier's penalty; the best for each pair is found by leaving one labelled place out at a time."""
+"""Strengths of the classifier's penalty; the best one for each pair is found by leave-one-out."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where pseudo-words stand in a part of the books: pair, whether it is the second word, row, and the word's place in it."""
+    """Occurrences of pseudo-words in a split: the pair, whether it is the second word, the row, and the position in the row."""
 
     split: str
     pair: Int[np.ndarray, " N"]
@@ -46,7 +46,7 @@ class Places:
 def places_of(
     corpus: Corpus, pairs: Sequence[Pair], split: str, most: int | None = None, seed: int = 0
 ) -> Places:
-    """All places of the pairs' words in the corpus where they are still apart, or `most` of each pair, drawn at random."""
+    """All occurrences of the pairs' words in the corpus before merging, or `most` for each pair, drawn at random."""
     rng, rows = np.random.default_rng(seed), corpus.word_rows(split)
     values, number = np.asarray(rows.values), {word: place for place, word in enumerate(corpus.words)}
     found = []
@@ -62,7 +62,7 @@ def places_of(
 
 
 def around(words: Sequence[int], word: int, side: Side) -> tuple[list[int], int]:
-    """Of a row the words that are read, and where the pseudo-word stands among them."""
+    """The words of a row that are read, and the position of the pseudo-word among them."""
     start = word if side == "right" else max(0, word - AROUND)
     end = word + 1 if side == "left" else word + 1 + AROUND
     return list(map(int, words[start:end])), word - start
@@ -110,7 +110,7 @@ VECTORS: dict[str, Callable[[nn.Module, Corpus, Places, Side], Vectors]] = {
 def _of_pieces(
     hidden, merged: Corpus, places: Places, side: Side, first: list[int], last: list[int]
 ) -> Vectors:
-    """A pseudo-word is one piece; of a context of too many pieces those around it are read."""
+    """A pseudo-word is one subword; if a context has too many subwords, those around it are read."""
 
     @cache
     def pieces_of(word: int) -> list[int]:
@@ -130,7 +130,7 @@ def _contexts(merged: Corpus, places: Places, side: Side) -> list[tuple[list[int
 
 
 def _gathered(hidden, rows: Sequence[tuple[list[int], int]]) -> Vectors:
-    """The vectors at one place of each row; rows of like length are read together."""
+    """The vectors at one position of each row; rows of similar length are read together."""
     order = sorted(range(len(rows)), key=lambda number: len(rows[number][0]))
     found = []
     for start in range(0, len(order), BATCH):
@@ -145,7 +145,7 @@ def _gathered(hidden, rows: Sequence[tuple[list[int], int]]) -> Vectors:
 def right_by_layer(
     labelled: Vectors, asked: Vectors, learned_from: Places, places: Places
 ) -> Bool[np.ndarray, "layers N"]:
-    """Whether the sense is told right from each layer's vector, by a linear classifier for each pair."""
+    """Whether the sense is predicted correctly from each layer's vector, by a linear classifier for each pair."""
     return np.stack(
         [
             _told(mine.numpy(), theirs.numpy(), learned_from, places)
@@ -174,7 +174,7 @@ def _told(
 def learned_mix(
     labelled: Vectors, learned_from: Places, steps: int = 300, decay: float = 1e-2, seed: int = 0
 ) -> Float[np.ndarray, " layers"]:
-    """ELMo's weights of the layers (Peters et al., 2018), learned with a linear classifier for each pair; they sum to 1."""
+    """The weights of ELMo's layers (Peters et al., 2018), learned with a linear classifier for each pair; they sum to 1."""
     layers, _, dim = labelled.shape
     means, spreads = labelled.mean(dim=1, keepdim=True), labelled.std(dim=1, keepdim=True) + 1e-6
     x, pair = (labelled - means) / spreads, torch.from_numpy(learned_from.pair)
@@ -199,7 +199,7 @@ def learned_mix(
 
 
 def right_by_majority(learned_from: Places, places: Places) -> Bool[np.ndarray, " N"]:
-    """Whoever always says the word that is more frequent in training."""
+    """The baseline that always predicts the word that is more frequent in training."""
     second = np.array(
         [
             learned_from.sense[learned_from.pair == pair].mean() > 0.5
@@ -214,7 +214,7 @@ def right_by_words(
 ) -> Bool[np.ndarray, " N"]:
     """Naive Bayes on the words up to `reach` before and after, learned from all places of `learned_from`.
 
-    by_place    True: a word counts apart at each distance (a window); False: wherever it stands (a bag of words)
+    by_place    True: words at different distances are counted separately (a window); False: together (a bag of words)
     """
     right, vocabulary = np.zeros(len(places.pair), dtype=bool), len(corpus.words)
 
@@ -240,7 +240,7 @@ def right_by_words(
 def right_by_n_grams(
     model: KneserNey, corpus: Corpus, pairs: Sequence[Pair], places: Places, side: Side
 ) -> Bool[np.ndarray, " N"]:
-    """The word with which the sentence is more probable, by n-grams of the text in which the words are apart."""
+    """The word with which the sentence is more probable, according to n-grams of the text before merging."""
     number, reach = {word: place for place, word in enumerate(corpus.words)}, model.order - 1
     rows, right = corpus.word_rows(places.split), np.zeros(len(places.pair), dtype=bool)
     for at, (pair, sense, row, word) in enumerate(

@@ -1,7 +1,7 @@
 """The models of the novels that come with the course: written once by `pretrain --record`, read by the notebooks.
 
-`data/models/novels_NAME.safetensors` has the weights in float16, `.json` how they were made and their sha256, `.md` the card,
-`.csv` and `.svg` the curve (coursekit/novels/curves.py).
+`data/models/novels_NAME.safetensors` contains the weights in float16, `.json` their SHA-256 and how they were made, `.md` the
+card, and `.csv` and `.svg` the loss curve (coursekit/novels/curves.py).
 """
 
 from dataclasses import asdict
@@ -17,6 +17,7 @@ from transformers import BertForMaskedLM
 from autograder.checks.storing import write_aside
 from coursekit.models.learned_head import MOVING, published, remedy
 from coursekit.novels.corpus import Corpus
+from coursekit.novels.missing_head import SCALE, LowRank
 from coursekit.novels.skip_gram import SkipGram
 from coursekit.novels.spelling import LiterarySpelling
 from coursekit.small.bert import BERT
@@ -31,8 +32,9 @@ TITLES = {
     "skipgram": "Skip-gram vectors of the 16,384 most frequent words, with 100 dimensions each",
     "elmo": "A character network and two separate stacks of 2 LSTM layers with 256 dimensions, one from left to right, one "
     "from right to left; it reads any word and predicts the 16,384 most frequent ones",
-    "bert": "An encoder of 4 layers with 256 dimensions, trained to predict masked subwords (a fifth of them; of these 80 % [MASK], "
-    "10 % another subword, 10 % unchanged; no next-sentence prediction), with the 8,192 subwords of the novels' GPT",
+    "bert": "An encoder of 4 layers with 256 dimensions, trained to predict masked subwords (a fifth are chosen; of these, 80 % "
+    "become [MASK] and 10 % another subword, and 10 % stay unchanged) without next-sentence prediction; its vocabulary is the 8,192 "
+    "subwords of the novels' GPT",
     "gpt": "A causal decoder of 4 layers with 256 dimensions (layer norm first, as in GPT-2) and a vocabulary of 8,192 subwords",
 }
 
@@ -41,11 +43,14 @@ TITLES = {
 
 
 def save_minilm(model: BertForMaskedLM, folder: Path, about: dict[str, Any]) -> Path:
-    """Only what has moved from `published()`: the head and the top layers."""
+    """Write only the weights that differ from `published()`: the head and the top layers."""
     start = dict(published().named_parameters())
     weights = {
         name: weight - start[name] for name, weight in model.named_parameters() if name.startswith(MOVING)
     }
+    for name, part in model.named_modules():
+        if isinstance(part, LowRank):
+            weights |= {f"{name}.up": SCALE * part.up.weight, f"{name}.down": part.down.weight}
     return _save("minilm", weights, folder, about)
 
 
@@ -68,23 +73,23 @@ def load_skipgram(folder: Path | None = None) -> tuple[list[str], Float[Tensor, 
 
 
 def save_gpt(model: GPT, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
-    """Write the novels' GPT and its tokenizer with what `about` says of it; returns the path of the weights."""
+    """Write the novels' GPT and its tokeniser with the description `about`; returns the path of the weights."""
     return _save_built("gpt", model, folder, about, tokenizer=corpus.tokenizer.to_str())
 
 
 def load_gpt(folder: Path | None = None) -> tuple[GPT, Tokenizer]:
-    """The novels' GPT in evaluation mode, and its own tokenizer. Raises ModelMissing in a sentence."""
+    """The novels' GPT in evaluation mode, and its own tokeniser. Raises ModelMissing in a sentence."""
     model, about = _load_built("gpt", folder)
     return model, Tokenizer.from_str(about["tokenizer"])
 
 
 def save_bert(model: BERT, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
-    """Write the novels' BERT and its tokenizer with what `about` says of it; returns the path of the weights."""
+    """Write the novels' BERT and its tokeniser with the description `about`; returns the path of the weights."""
     return _save_built("bert", model, folder, about, tokenizer=corpus.tokenizer.to_str())
 
 
 def load_bert(folder: Path | None = None) -> tuple[BERT, Tokenizer]:
-    """The novels' BERT in evaluation mode, and its own tokenizer. Raises ModelMissing in a sentence."""
+    """The novels' BERT in evaluation mode, and its own tokeniser. Raises ModelMissing in a sentence."""
     model, about = _load_built("bert", folder)
     return model, Tokenizer.from_str(about["tokenizer"])
 
@@ -93,13 +98,13 @@ def load_bert(folder: Path | None = None) -> tuple[BERT, Tokenizer]:
 
 
 def save_elmo(model: ELMo, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
-    """Write the novels' ELMo and the words it predicts with what `about` says of it; returns the path of the weights."""
+    """Write the novels' ELMo and the words that it predicts, with the description `about`; returns the path of the weights."""
     words = corpus.words[: model.config.vocabulary]
     return _save_built("elmo", model, folder, about, words=" ".join(words))
 
 
 def load_elmo(folder: Path | None = None) -> tuple[ELMo, LiterarySpelling]:
-    """The novels' ELMo in evaluation mode, and how it reads: `spelling.words[i]` is the word that logit i stands for.
+    """The novels' ELMo in evaluation mode, and its spelling: logit i belongs to the word `spelling.words[i]`.
 
     Raises ModelMissing in a sentence.
     """
@@ -111,7 +116,7 @@ def load_elmo(folder: Path | None = None) -> tuple[ELMo, LiterarySpelling]:
 
 
 def recorded(name: str, folder: Path | None = None) -> pd.DataFrame:
-    """What the card of a model of TITLES says of authors that training never saw: a row for each who was measured.
+    """The figures on a model's card for authors not seen in training: a row for each model or baseline that was measured.
 
     Each cell is a value with its 95 % interval, as text, or empty. Raises ModelMissing in a sentence.
     """
@@ -124,7 +129,7 @@ def recorded(name: str, folder: Path | None = None) -> pd.DataFrame:
 
 
 def curve(name: str, folder: Path | None = None) -> pd.DataFrame:
-    """How the loss of a model fell while it learned: `step`, `training`, and `validation` where it was asked (nats)."""
+    """The loss of a model during training: `step`, `training`, and `validation` where it was measured (nats)."""
     return pd.read_csv(_path(name, folder).with_suffix(".csv"))
 
 
@@ -132,7 +137,7 @@ def curve(name: str, folder: Path | None = None) -> pd.DataFrame:
 
 
 def _save(name: str, weights: dict[str, Tensor], folder: Path, about: dict[str, Any]) -> Path:
-    """Weights in float16, how they were made, and the card; returns the path of the weights."""
+    """Write the weights in float16, their description and the card; returns the path of the weights."""
     path = _path(name, folder)
     half = {key: value.detach().half() for key, value in weights.items()}
     about = write(path, half, {"model": f"novels-{name}", **about})
@@ -146,7 +151,7 @@ def _save_built(name: str, model: Any, folder: Path, about: dict[str, Any], **ow
 
 
 def _load_built(name: str, folder: Path | None) -> tuple[Any, dict[str, Any]]:
-    """A model of coursekit.small, and what its .json says."""
+    """A model of coursekit.small, and the content of its .json."""
     weights, about = _load(name, folder)
     return built(name, _path(name, folder), weights, about, remedy(name)), about
 
@@ -160,7 +165,7 @@ def _path(name: str, folder: Path | None) -> Path:
 
 
 def card(name: str, about: dict[str, Any], parameters: int) -> str:
-    """What a model is, how it was made and how good it is, as Markdown."""
+    """A model's card as Markdown: what the model is, how it was made and how good it is."""
     rows = "\n".join(f"| {key} | {value} |" for key, value in about["figures"].items())
     curve = (
         f"![Loss during training, in {about['curve']}: on training batches, and on authors not seen in training; "

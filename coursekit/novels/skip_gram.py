@@ -13,11 +13,11 @@ from coursekit.small.bert import SEP
 
 WINDOW, NEGATIVES, DIM = 5, 5, 100
 FREQUENT = 1e-4
-"""A word with a larger share of the text is passed over the more often, the more frequent it is (section 2.3)."""
+"""Words with a larger share of the text are skipped, the more frequent the more often (section 2.3)."""
 
 
 class SkipGram(nn.Module):
-    """A table of words and one of contexts."""
+    """A table of word vectors and one of context vectors."""
 
     def __init__(self, vocabulary: int, dim: int = DIM):
         super().__init__()
@@ -28,7 +28,7 @@ class SkipGram(nn.Module):
     def forward(
         self, center: Int[Tensor, " B"], context: Int[Tensor, " B"], negatives: Int[Tensor, "B k"]
     ) -> Float[Tensor, ""]:
-        """Nats per pair, as sgns_loss in 01."""
+        """The loss in nats per pair, as sgns_loss in notebook 01."""
         word = self.word(center)
         right = (word * self.context(context)).sum(dim=1)
         wrong = (self.context(negatives) @ word[:, :, None])[:, :, 0]
@@ -41,7 +41,7 @@ def build(corpus: Corpus, **sizes: int) -> SkipGram:
 
 
 def losses(model: SkipGram, corpus: Corpus, batch: int, seed: int, split: str = "train") -> Iterator[Tensor]:
-    """`batch` places of the text are drawn at a time; those passed over give no pair."""
+    """An endless stream of losses. `batch` positions of the text are drawn at a time; those that are skipped give no pair."""
     rng, words = np.random.default_rng(seed), np.asarray(corpus.word_rows(split).values)
     passed, up_to = tables(corpus, model.word.num_embeddings)
     while True:
@@ -60,7 +60,7 @@ def losses(model: SkipGram, corpus: Corpus, batch: int, seed: int, split: str = 
 
 @lru_cache(maxsize=2)
 def tables(corpus: Corpus, vocabulary: int) -> tuple[Float[np.ndarray, " V"], Float[np.ndarray, " V"]]:
-    """How often each word is passed over, and the cumulative shares by which negatives are drawn (counts to the power ¾)."""
+    """How often each word is skipped, and the cumulative shares with which negatives are drawn (counts to the power ¾)."""
     words = np.asarray(corpus.word_rows("train").values)
     counts = np.bincount(words, minlength=len(corpus.words))[:vocabulary].astype(float)
     counts[: SEP + 1] = 0

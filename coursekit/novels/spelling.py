@@ -1,4 +1,4 @@
-"""How the novels' ELMo reads words: as characters, so that any word can be read; which words it can predict is another matter."""
+"""How the novels' ELMo reads words: as characters, so that it can read any word, although it predicts only frequent ones."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from coursekit.small.elmo import Spelling
 
 
 class LiterarySpelling(Spelling):
-    """Words of real text have digits, and punctuation marks are words, too.
+    """The spelling for real text, which contains digits, and in which punctuation marks are words, too.
 
-    words   the words that ids stand for, special ones such as [UNK] first
+    words   the word of each id; special tokens such as [UNK] come first
     """
 
     LETTERS = Spelling.LETTERS + '0123456789.,;:!"()[]/&$%'
@@ -20,5 +20,5 @@ class LiterarySpelling(Spelling):
 
     @staticmethod
     def split(sentence: str) -> list[str]:
-        """Words and punctuation marks of a sentence, in lower case, as the model has read them: "It's" is it ' s."""
+        """The words and punctuation marks of a sentence in lower case, as the model reads them: "It's" is it ' s."""
         return words_of(new_tokenizer(), sentence)

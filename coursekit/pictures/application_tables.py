@@ -45,12 +45,12 @@ def other_sources(answers: pd.DataFrame) -> None:
             own, ours = answers[f"{source}, {model}"], answers[f"ours, {model}"]
             middle, low, high = of_source(own - ours, source)
             print(
-                f"{source:<7}  {model:<10}  {f'trained on {source} sentences − on our reviews:':<47}"
+                f"{source:<7}  {model:<10}  {f'{source} sentences minus our reviews as training data:':<54}"
                 f"{100 * middle:+5.1f} points (95 % {100 * low:+.1f} to {100 * high:+.1f})"
             )
     middle, low, high = of_source(answers["film, frozen, 3,120"] - answers["film, frozen"], "film")
     print(
-        f"film     frozen      {'trained on 3,120 − on 780 film sentences:':<47}"
+        f"film     frozen      {'3,120 minus 780 film sentences as training data:':<54}"
         f"{100 * middle:+5.1f} points (95 % {100 * low:+.1f} to {100 * high:+.1f})"
     )
     for source in SOURCES[1:]:
@@ -87,7 +87,7 @@ def taggers(table: pd.DataFrame, flattery: pd.Series, silent: float) -> None:
     display(table.style.format("{:.3f}", na_rep="–"))
     print(
         f"token accuracy exceeds entity F1 by {flattery.min():.2f} to {flattery.max():.2f};",
-        f"for everything O, by {silent:.2f}",
+        f"if O is predicted everywhere, by {silent:.2f}",
     )
 
 

@@ -49,8 +49,9 @@ def three_heads(tokens: Sequence[str], parameters: Mapping[str, int], encoder: i
     counts = ", ".join(f"{name} {count:,}" for name, count in parameters.items())
     show(
         figure,
-        alt=f"Three heads on the same sequence of {n} vectors: one label from all of them; a tag for each; a start and an end score for each. "
-        f"Parameters of the heads: {counts}; of the encoder: {encoder:,}.",
+        alt=f"Three heads on the same sequence of {n} vectors. The first predicts one label from all vectors, the second a tag for each vector, "
+        f"the third a start score and an end score for each vector. "
+        f"Parameters of the heads: {counts}; parameters of the encoder: {encoder:,}.",
     )
     largest = max(parameters.values())
     print(f"encoder: {encoder:,} parameters; largest head: {largest:,} ({largest / encoder:.3%})")
@@ -224,11 +225,11 @@ def triangle(
     ax.legend(fontsize=8, loc="lower left")
     best = scores[chosen].item()
     place = "the same span" if chosen == alone else (
-        f"first token {alone[0]}, last token {alone[1]}, {'not a span' if alone[1] < alone[0] else 'a different span'}"
+        f"tokens {alone[0]} (first) and {alone[1]} (last), which is {'not a span' if alone[1] < alone[0] else 'a different span'}"
     )  # fmt: skip
     show(figure, alt=(
-        f"{title} {int(allowed.sum()):,} valid spans of a text of {len(tokens)} tokens. Best span: {answer}, score {best:.1f}; no answer {none:.1f}. "
-        f"Start and end chosen independently: {place}."
+        f"{title} The text of {len(tokens)} tokens has {int(allowed.sum()):,} valid spans. The best one is “{answer}” with a score of {best:.1f}; the score of "
+        f"no answer is {none:.1f}. If start and end are chosen independently, the result is {place}."
     ))  # fmt: skip
 
 
@@ -273,7 +274,7 @@ def thresholds(margins: np.ndarray, f1: np.ndarray, answerable: np.ndarray, chos
         max(chosen, candidates[0]),
         color=GREEN,
         linestyle="--",
-        label=f"chosen on validation, {name}: {best:.3f}",
+        label=f"chosen on the validation set, {name}: {best:.3f}",
     )
     ax.axhline(
         (~answerable).mean(),
@@ -285,8 +286,8 @@ def thresholds(margins: np.ndarray, f1: np.ndarray, answerable: np.ndarray, chos
     ax.legend(fontsize=9)
     show(
         figure,
-        alt=f"F1 on {len(f1)} test questions by threshold: {scores[0]:.3f} if nearly all are answered, {scores[-1]:.3f} if none is; "
-        f"{at_zero:.3f} at 0, {best:.3f} at the threshold chosen on validation ({name}).",
+        alt=f"F1 on {len(f1)} test questions by threshold: {scores[0]:.3f} if nearly all questions are answered, {scores[-1]:.3f} if none is answered; "
+        f"{at_zero:.3f} at the threshold 0, {best:.3f} at the threshold chosen on the validation set ({name}).",
     )
 
 
@@ -304,7 +305,7 @@ def decision(measured: Mapping[str, tuple[float, float]]) -> None:
          f"F1 {scores['entities']}; {baselines['entities']}"),
         ("encoder + start and end scores (questions)", "span",
          f"F1 {scores['questions']}, may abstain; {baselines['questions']}"),
-        ("sentence vectors to compare", "two texts", "next notebook (11)"),
+        ("sentence vectors that are compared", "two texts", "next notebook (11)"),
     ], columns=["model", "way", "measured"]).set_index("model")  # fmt: skip
     figure, ax = plt.subplots(figsize=(10.4, 4.4))
 
@@ -330,6 +331,6 @@ def decision(measured: Mapping[str, tuple[float, float]]) -> None:
     ax.axis("off")
     said = "; ".join(f"{row['way']}: {name}, {row['measured']}" for name, row in leaves.iterrows())
     show(figure, alt=(
-        "A decision tree. If the answer is a new text: a decoder or encoder–decoder. Otherwise an encoder, depending on what the output describes. "
+        "A decision tree. If the answer is a new text, use a decoder or an encoder–decoder; otherwise use an encoder whose head depends on what the answer concerns. "
         f"{said}."
     ).replace("\n", " "))  # fmt: skip

@@ -11,7 +11,7 @@ from torch import Tensor
 
 PROPERTIES = (
     "words in the context", "attention", "training objective", "generates text", "cells from first to last word",
-    "sequential steps", "CPU time, four times the words", "typical use",
+    "sequential steps", "CPU time for four times as many words", "typical use",
 )  # fmt: skip
 
 

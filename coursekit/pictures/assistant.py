@@ -69,7 +69,7 @@ def packed(rows: Mapping[str, Int[Tensor, "rows T"]]) -> None:
     ax.set(xlabel="key (attended to)", ylabel="query (bold: has a label)")
     seen = keep.sum(axis=1)
     show(figure, alt=(
-        f"A packed row of {len(words)} tokens: {' '.join(words)}. Blue marks the pairs in which a token may attend to another: a triangle on the "
+        f"A packed sequence of {len(words)} tokens: {' '.join(words)}. Blue marks the pairs in which a token may attend to another: a triangle on the "
         f"diagonal for each conversation; no token attends to more than {int(seen.max())}. {sum(labelled)} tokens have labels."
     ))  # fmt: skip
 
@@ -149,10 +149,12 @@ def points_and_nats(runs: TuningRuns, best: float, majority: float) -> None:
     right.text(0.1, 100 * best + 1.5, "best possible", fontsize=8)
     right.text(0.1, 100 * majority - 5, "always the most frequent topic", fontsize=8)
     left.set(ylabel="accuracy (%)", title="three learning rates each, one seed")
-    right.set_title("chosen learning rate, three seeds\n(hollow: full, next lower rate)", fontsize=10)
+    right.set_title(
+        "chosen learning rate, three seeds\n(hollow: full fine-tuning at the next lower rate)", fontsize=10
+    )
     left.legend(fontsize=8, loc="lower right")
-    show(figure, alt=f"Accuracy and nats forgotten, means of three seeds with 95 % intervals: {'; '.join(said)}. "
-                     f"Best possible {100 * best:.0f} %, most frequent topic {100 * majority:.0f} %.")  # fmt: skip
+    show(figure, alt=f"Accuracy and nats forgotten, means of three seeds with 95 % intervals: {'; '.join(said)}. The best possible accuracy is "
+                     f"{100 * best:.0f} %; always predicting the most frequent topic gives {100 * majority:.0f} %.")  # fmt: skip
 
 
 def best_by_beta(rows: Sequence[tuple[str, float, float, Sequence[tuple[str, float]]]]) -> None:
@@ -266,7 +268,7 @@ def judged_reviews(summary: pd.DataFrame, runs: Mapping[str, Sequence[Mapping[st
         )
     show(
         figure,
-        alt="With 95 % intervals over reviews; dotted lines: chance level, and confidence equal to accuracy. "
+        alt="Bars are 95 % intervals over reviews; dotted lines mark the chance level and confidence equal to accuracy. "
         + "; ".join(said)
         + ".",
     )
@@ -341,5 +343,5 @@ def leaked(table: pd.DataFrame) -> None:
     show(
         figure,
         alt="; ".join(said)
-        + f". Best possible {100 * table['bound'].mean():.0f} %. 95 % intervals over three seeds.",
+        + f". The best possible accuracy is {100 * table['bound'].mean():.0f} %. Intervals are 95 % intervals over three seeds.",
     )

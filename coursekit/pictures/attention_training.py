@@ -50,7 +50,7 @@ def training(runs: Runs, found: Found, best_without_order: float) -> None:
     show(figure, alt=(
         f"Left: training loss of uniform, plain and learned weights; the best possible loss without word order is {best_without_order:.2f} nats. "
         f"Right: accuracy on held-out texts with the cue on the left and only on the right: {means}. "
-        f"Most frequent sense: {majority.left:.2f} and {majority.right:.2f}."
+        f"Always predicting the most frequent sense gives {majority.left:.2f} and {majority.right:.2f}."
     ))  # fmt: skip
 
 
@@ -98,8 +98,8 @@ def effect_of_training(
     shade(axes[3], money, after[1], "after training")
     show(figure, alt=(
         "Both sentences shaded by the weights of bank, before and after training. After training, the largest weights are: "
-        f"river sentence {heaviest(river, after[0])}; money sentence {heaviest(money, after[1])}. "
-        f"Before: {heaviest(river, before[0])}; {heaviest(money, before[1])}."
+        f"in the river sentence {heaviest(river, after[0])}; in the money sentence {heaviest(money, after[1])}. "
+        f"Before training, they are {heaviest(river, before[0])} and {heaviest(money, before[1])}."
     ))  # fmt: skip
 
 

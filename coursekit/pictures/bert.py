@@ -50,7 +50,7 @@ def input_row(tokens: Sequence[str], segments: Int[Tensor, " T"], keep: Bool[Ten
     real = int(keep.sum())
     show(figure, alt=(
         f"A sequence of {len(tokens)} tokens: {' '.join(tokens[:real])}, then {len(tokens) - real} tokens of padding. "
-        f"{int(segments.sum())} tokens have segment id 1, the others 0; positions 0 to {len(tokens) - 1}."
+        f"{int(segments.sum())} tokens have segment id 1, the others have 0; the positions are 0 to {len(tokens) - 1}."
     ))  # fmt: skip
 
 
@@ -59,12 +59,12 @@ def next_to_hugging_face(
     texts: tuple[str, str],
     encoded: tuple[Int[Tensor, " T"], Int[Tensor, " T"], Bool[Tensor, " T"]],
 ) -> bool:
-    """Draw an encoded pair (ids, segments, keep); print and return whether it equals the tokenizer's own output."""
+    """Draw an encoded pair (ids, segments, keep); print and return whether it equals the tokeniser's own output."""
     ids, segments, keep = encoded
     theirs = tokenizer(*texts, padding="max_length", max_length=len(ids))
     names = "input_ids", "token_type_ids", "attention_mask"
     same = all(ours.tolist() == theirs[name] for ours, name in zip(encoded, names, strict=True))
-    print("ids, segments and mask equal Hugging Face's:", same)
+    print("ids, segments and mask are equal to Hugging Face's:", same)
     input_row(tokenizer.convert_ids_to_tokens(ids.tolist()), segments, keep)
     return same
 
@@ -97,7 +97,7 @@ def corruption(found: Corruption) -> None:
         ax.tick_params(axis="y", labelsize=8)
         words.append(f"{name}: {measured:.2%} of {n:,} (band {intended - band:.2%} to {intended + band:.2%})")
     axes[0].set_ylabel("proportion (%)")
-    show(figure, alt=f"Measured proportions as dots within their 95 % binomial bands. {'; '.join(words)}.")
+    show(figure, alt=f"Measured proportions as dots, with 95 % binomial bands. {'; '.join(words)}.")
 
 
 def hidden_words_learned(points: Float[np.ndarray, "points 2"], bound: float) -> None:
@@ -112,8 +112,8 @@ def hidden_words_learned(points: Float[np.ndarray, "points 2"], bound: float) ->
     )  # fmt: skip
     ax.set(xlabel="step", ylabel="nats per masked word", ylim=(0, None))
     show(figure, alt=(
-        f"Held-out loss on masked words, from {nats[0]:.2f} nats before training to {nats[-1]:.2f} after {steps[-1]:.0f} steps. "
-        f"Entropy: {bound:.2f}."
+        f"The held-out loss on masked words falls from {nats[0]:.2f} nats before training to {nats[-1]:.2f} after {steps[-1]:.0f} steps. "
+        f"The entropy is {bound:.2f}."
     ))  # fmt: skip
 
 
@@ -134,7 +134,7 @@ def two_losses(
     display(Markdown(
         f"The accuracy on held-out pairs is **{correct[3]:.1%}** with your loss and **{of_2018[3]:.1%}** with "
         f"the loss of 2018. The model trained with the loss of 2018 predicts \"does not continue\" for **{says_not:.0%}** of "
-        f"the pairs, and the NSP part of that loss is {loss_of_2018(answers, not_next):.4f} nats. "
+        f"the pairs, and its NSP loss is {loss_of_2018(answers, not_next):.4f} nats. "
         f"In {not_next.float().mean().item():.1%} of the pairs, b does not continue a. The loss per masked word is {correct[1]:.2f} nats "
         f"with your loss and {of_2018[1]:.2f} nats with the loss of 2018; the entropy is {bounds[0]:.2f} nats."
     ))  # fmt: skip

@@ -51,7 +51,7 @@ def stream() -> None:
     ax.axis("off")
     show(
         figure,
-        alt="The residual stream as an arrow from token and position on the left to norm, table and logits on the right. Attention 1, "
+        alt="The residual stream as an arrow from the token and position embeddings on the left to the final norm, the unembedding matrix and the logits on the right. Attention 1, "
         "feed-forward 1, attention 2 and feed-forward 2 each read from it and add to it. The logit lens reads at five points: before the first component and after each component.",
     )
 
@@ -177,9 +177,9 @@ def settings_of_autoencoders(recorded: pd.DataFrame) -> None:
             "unexplained": f"{rows.unexplained.mean():.2f}",
             "dead": f"{rows.dead.mean():.1%}",
             **{f"F1, {kind}": f"{of_kind[kind].f1.mean():.2f}" for kind in features.KINDS},
-            "parts of a part of speech": f"{of_kind['part of speech'].parts.mean():.1f}",
-            "parts of a slot": f"{of_kind['slot'].parts.mean():.1f}",
-            "absorbed, number": f"{of_kind['number'].absorbed.mean():.2f}",
+            "latents per part of speech": f"{of_kind['part of speech'].parts.mean():.1f}",
+            "latents per slot": f"{of_kind['slot'].parts.mean():.1f}",
+            "absorption, number": f"{of_kind['number'].absorbed.mean():.2f}",
         }
     display(pd.DataFrame(table).T.rename_axis("means over three seeds"))
 
@@ -328,7 +328,7 @@ def recovered(recorded: pd.DataFrame) -> None:
     right.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02), title="sparse autoencoder, three seeds")  # fmt: skip
     right.title.set_fontsize(10)
     right.legend(fontsize=8)
-    show(figure, alt=f"F1 of the best direction for each kind of true feature, means (dots: seeds). {'. '.join(said)}.")  # fmt: skip
+    show(figure, alt=f"Mean F1 of the best direction for each kind of true feature; dots are single seeds. {'. '.join(said)}.")  # fmt: skip
 
 
 def steering(table: pd.DataFrame) -> None:

@@ -27,8 +27,10 @@ def answers(right: Mapping[str, Float[Tensor, " n"]], some: Int[np.ndarray, " sh
     ax.set_xticks([])
     ax.set_yticks(range(len(names)), names)
     ax.set_title(f"{title}: correct (blue), wrong (orange, ×)", fontsize=10)
-    counts = "; ".join(f"{name}: {int(row.sum())} correct" for name, row in zip(names, grid, strict=True))
-    show(figure, alt=f"{title}, one column for each. Of {grid.shape[1]}: {counts}.")
+    counts = "; ".join(
+        f"{int(row.sum())} are correct for {name}" for name, row in zip(names, grid, strict=True)
+    )
+    show(figure, alt=f"{title}, one column for each sentence. Out of {grid.shape[1]} answers, {counts}.")
 
 
 def bootstrap(
@@ -49,8 +51,8 @@ def bootstrap(
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     show(
         figure,
-        alt=f"Histogram of {len(means)} resampled accuracies of GPT on questions with the cue only on the right. Measured {measured:.3f}, 95 % interval "
-        f"{interval[0]:.3f} to {interval[1]:.3f}, best possible from the words up to the target {bound:.3f}.",
+        alt=f"Histogram of {len(means)} resampled accuracies of GPT on questions with the cue only on the right. The measured accuracy "
+        f"is {measured:.3f} (95 % interval {interval[0]:.3f} to {interval[1]:.3f}); the best possible accuracy from the words up to the target is {bound:.3f}.",
     )
 
 
@@ -271,7 +273,8 @@ def exposure(rows: Sequence[Exposure], title: str) -> None:
     alarms = int(noticed[~wrong].any(axis=1).sum())
     show(
         figure,
-        alt=f"{title}: taken one by one, the {len(rows)} rows expose {int(by_any.sum())} of {int(wrong.sum())} faults, with {alarms} false alarms. "
+        alt=f"{title}: used as separate tests, {len(rows)} row{'s' * (len(rows) > 1)} expose{'s' * (len(rows) == 1)} "
+        f"{int(by_any.sum())} of {int(wrong.sum())} faults, with {alarms} false alarm{'s' * (alarms != 1)}. "
         f"Faults not exposed: {'; '.join(escaped) or 'none'}.",
     )
 

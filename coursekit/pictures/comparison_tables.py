@@ -1,11 +1,12 @@
 """Tables of notebook 12, from what the notebook has computed or loaded."""
 
 from collections.abc import Callable, Mapping, Sequence
+from string import ascii_lowercase
 
 import pandas as pd
 import torch
 from IPython.display import Markdown, display
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 KINDS = ("all", "plain", "far", "right", "decoy")
@@ -50,6 +51,46 @@ def widths(found: Mapping[str, Mapping[str, float]]) -> None:
     """The widths of intervals in percentage points, a column for each pair of models."""
     table = (100 * pd.DataFrame(found)).round(1).astype(object).fillna("")
     display(table.rename_axis("width of the 95 % interval, points"))
+
+
+CLAIMED = {
+    "ahead": "{a} is ahead of {b}{more}",
+    "equal": "{a} and {b} differ by less than {points:g} points",
+    "unclear": "{a} and {b} cannot be distinguished",
+}
+"""What a claim of each type says."""
+
+
+def report(
+    claims: Sequence[tuple[str, str, str, str, float]],
+    right: Mapping[str, Float[Tensor, " n"]],
+    kinds: pd.Series,
+    unsupported: Callable[..., Bool[Tensor, " claims"]],
+    draw_items: Callable[[int], Int[Tensor, "times n"]],
+    with_interval: Callable[[Float[Tensor, " n"]], Interval],
+) -> list[int]:
+    """Claims (kind of sentence, a, type, b, margin) on the answers of each method, with the interval of a minus b and the verdict.
+
+    Returns the positions of the claims that `unsupported` finds unsupported.
+    """
+    names, rows, found = list(right), [], []
+    for position, (kind, a, says, b, margin) in enumerate(claims):
+        here = torch.from_numpy(((kinds == kind) | (kind == "all")).to_numpy().copy())
+        answers = torch.stack(list(right.values()))[:, here]
+        claim = (names.index(a), says, names.index(b), margin)
+        if unsupported(answers, [claim], draw_items(answers.shape[1]), 0.95)[0]:
+            found.append(position)
+        more = f" by more than {100 * margin:g} points" if margin else ""
+        mean, low, high = (100 * end for end in with_interval((right[a] - right[b])[here]))
+        rows.append({
+            "sentences": f"{kind} ({int(here.sum())})",
+            "claim": CLAIMED[says].format(a=a, b=b, more=more, points=100 * margin),
+            "difference in points": f"{mean:+.1f} ({low:+.1f} to {high:+.1f})",
+            "your verdict": "not supported" if position in found else "supported",
+        })  # fmt: skip
+    with pd.option_context("display.max_colwidth", None):
+        display(pd.DataFrame(rows, index=list(ascii_lowercase[: len(rows)])))
+    return found
 
 
 def distances(moved: Mapping[tuple[str, str, float], tuple[float, float]]) -> None:

@@ -37,7 +37,7 @@ def merges(stages: Sequence[Sequence[bytes]]) -> None:
     said = " | ".join(token.decode(errors="replace") for token in stages[-1])
     show(
         figure,
-        alt=f"The word “{b''.join(stages[0]).decode()}”: {len(stages[0])} bytes become, after {len(stages) - 1} merges, "
+        alt=f"After {len(stages) - 1} merges, the {len(stages[0])} bytes of the word “{b''.join(stages[0]).decode()}” form "
         f"{len(stages[-1])} tokens: {said}. Each row shows the tokens after one more merge.",
     )
 
@@ -62,7 +62,7 @@ def fertility(lengths: Mapping[str, tuple[int, int]]) -> None:
     ax.set(xlabel="bytes per token", xlim=(0, 1.45 * max(values)))
     show(
         figure,
-        alt="Bytes per token with SmolLM2's tokenizer: "
+        alt="Bytes per token with SmolLM2's tokeniser: "
         + ", ".join(f"{name} {value:.1f}" for name, value in zip(names, values, strict=True))
         + ".",
     )
@@ -98,7 +98,7 @@ def turning(degrees: float = 25.0) -> None:
         ax.axis("off")
     show(
         figure,
-        alt=f"One plane of a query and a key, rotated by {degrees:.0f}° per position. Both at position 0: the angle between them is "
+        alt=f"One plane of a query and a key, rotated by {degrees:.0f}° per position. If both are at position 0, the angle between them is "
         f"{np.degrees(query - key):.0f}°. At positions 3 and 1, and at 6 and 4, it is {np.degrees(query - key) + 2 * degrees:.0f}°.",
     )
 

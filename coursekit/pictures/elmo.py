@@ -129,7 +129,7 @@ def surprises(language: Language, words: Sequence[str], gap: float) -> None:
     show(
         figure,
         alt=f"Lowest possible loss of each token from left to right and from right to left, in nats: {costs}. "
-        f"Sums {sum(forward):.2f} and {sum(backward):.2f}.",
+        f"The sums are {sum(forward):.2f} and {sum(backward):.2f}.",
     )
     display(
         Markdown(
@@ -152,7 +152,7 @@ def influences(matrices: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str
         ax.set_yticks(range(len(words)), words, fontsize=8)
         ax.set_xlabel("input at")
         said.append(
-            f"{title}: {right:.1%} of the influence comes from the right of the word, {share_right(matrix.T):.1%} from its left"
+            f"{title}: {right:.1%} of the influence comes from words on the right, {share_right(matrix.T):.1%} from words on the left"
         )
     np.atleast_1d(axes)[0].set_ylabel("output at")
     figure.colorbar(image, ax=axes, label="influence (largest = 1)", ticks=[0, 0.1, 0.5, 1])

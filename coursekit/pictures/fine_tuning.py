@@ -126,9 +126,9 @@ def live_run(course: Float[np.ndarray, "points 5"], best: float, uniform: float)
         ax.title.set_fontsize(10)
     lowest = int(validation.argmin())
     show(figure, alt=(
-        f"Full fine-tuning for {steps[-1]:.0f} steps. Training loss from {train[1]:.2f} to {train[-1]:.2f}; validation loss lowest at step "
-        f"{steps[lowest]:.0f} with {validation[lowest]:.2f}, {validation[-1]:.2f} at the end; validation accuracy from {right[0]:.1%} to "
-        f"{right[-1]:.1%} (upper bound {best:.1%}); loss on masked words from {words[0]:.2f} to {words[-1]:.2f} nats."
+        f"In {steps[-1]:.0f} steps of full fine-tuning, the training loss goes from {train[1]:.2f} to {train[-1]:.2f}. The validation loss is lowest at step "
+        f"{steps[lowest]:.0f} with {validation[lowest]:.2f}, and {validation[-1]:.2f} at the end. The validation accuracy goes from {right[0]:.1%} to "
+        f"{right[-1]:.1%} (upper bound {best:.1%}), the loss on masked words from {words[0]:.2f} to {words[-1]:.2f} nats."
     ))  # fmt: skip
 
 
@@ -249,5 +249,5 @@ def reviews(table: pd.DataFrame, one_model: float) -> None:
     ax.set(xlabel="accuracy on test reviews (%)", ylim=(len(rows) - 0.4, -0.6), xlim=(30, 92))
     show(figure, alt=(
         f"Accuracy on test reviews in per cent, means and 95 % intervals over {table['seed'].nunique()} seeds. {'; '.join(said)}. "
-        f"Chance level 50, with a band of ± {one_model:.1f} for the sampling error of one model."
+        f"The chance level is 50, with a band of ± {one_model:.1f} for the sampling error of one model."
     ))  # fmt: skip

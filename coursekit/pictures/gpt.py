@@ -51,7 +51,7 @@ def cache_at_work(words: Sequence[str], read: int) -> None:
         )
         ax.set_yticks(range(T), [f"{word}  q{_small(i)}" for i, word in enumerate(words)], fontsize=9)
         said = (
-            f"with a cache of {read}: one row"
+            f"with {read} words cached: one row"
             if cached
             else f"without a cache: all {T * (T + 1) // 2} scores"
         )
@@ -61,7 +61,7 @@ def cache_at_work(words: Sequence[str], read: int) -> None:
         figure,
         alt=f"The scores of “{' '.join(words)}” when its last word is processed. Without a cache all {T * (T + 1) // 2} products of queries and "
         f"keys are computed again. With the keys and values of the first {read} words cached, only the last row is computed: "
-        f"its query with {read} cached keys and its own.",
+        f"the products of its query with the {read} cached keys and with its own key.",
     )
 
 
@@ -131,8 +131,8 @@ def training(curve: Sequence[tuple[int, float]], bound: float, uniform: float) -
     ax.legend(fontsize=9)
     show(
         figure,
-        alt=f"Held-out loss from {losses[0]:.2f} nats at step {steps[0]} to {losses[-1]:.3f} after {steps[-1]} steps, "
-        f"{losses[-1] / bound - 1:.1%} above the entropy {bound:.3f}; uniform distribution {uniform:.2f}.",
+        alt=f"The held-out loss falls from {losses[0]:.2f} nats at step {steps[0]} to {losses[-1]:.3f} after {steps[-1]} steps, which is "
+        f"{losses[-1] / bound - 1:.1%} above the entropy of {bound:.3f}. The loss of a uniform distribution is {uniform:.2f}.",
     )
 
 

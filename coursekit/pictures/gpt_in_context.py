@@ -94,7 +94,7 @@ def few_shot(
     draws = recorded.draw.nunique()
     show(
         figure,
-        alt=f"SmolLM2 on {questions} opinions, {draws} draws of the examples, means with 95 % intervals over draws (squares), and a dot for each draw. {'; '.join(said)}. A bag of words trained on other reviews reaches {bag:.3f}; chance level 0.5.",
+        alt=f"SmolLM2 on {questions} opinions with {draws} draws of the examples: means with 95 % intervals over draws (squares), and a dot for each draw. {'; '.join(said)}. A bag of words trained on other reviews reaches {bag:.3f}; the chance level is 0.5.",
     )
     display(pd.DataFrame(rows).T.rename_axis("examples").style.format("{:.2f}", na_rep="–"))
     by_run = recorded.pivot(index=["labels", "draw", "examples"], columns="measure", values="value")
@@ -188,7 +188,7 @@ def two_heads(weights: Mapping[str, Float[Tensor, "T T"]], tokens: Sequence[str]
         strongest = values[-2].argmax().item()
         said.append(
             f"{name}: the last symbol, {tokens[-2]}, attends most to token {strongest}, {tokens[strongest]} after "
-            f"{tokens[strongest - 1]}, with {values[-2, strongest]:.2f}; the last label at token {values[-1].argmax().item()}"
+            f"{tokens[strongest - 1]}, with weight {values[-2, strongest]:.2f}; the last label attends most to token {values[-1].argmax().item()}"
         )
     axes[0].set_ylabel("query")
     show(

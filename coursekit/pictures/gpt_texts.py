@@ -158,12 +158,12 @@ def knobs(
     )
     ax.legend(fontsize=9, loc="lower left")
     said = "; ".join(
-        f"{'temperature ' if name in temperatures else ''}{name}: {possible:.2f} possible, {different:.0f} different words"
+        f"{'temperature ' if name in temperatures else ''}{name}: {possible:.2f} of the sentences are possible, with {different:.0f} different words"
         for name, (possible, different) in written.items()
     )
     show(
         figure,
-        alt=f"250 sentences each, mean of the draws. {said}. True language: 1.00 and {language[1]:.0f} different words.",
+        alt=f"Samples of 250 sentences, means over the draws. {said}. True language: all sentences are possible, with {language[1]:.0f} different words.",
     )
     print(
         "number of different words, minus the value on the line that joins the results for different temperatures (four draws of 250 sentences):"

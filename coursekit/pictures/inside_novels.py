@@ -1,6 +1,7 @@
 """Figures and tables of notebook 08 about the models of the novels. Figures state their values in the alt text."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,7 +10,7 @@ from IPython.display import display
 
 from coursekit.datasets import read_table
 from coursekit.exam import bounds, over_seeds, sense_exam
-from coursekit.intervals import bootstrap, wilson
+from coursekit.intervals import wilson
 from coursekit.novels.ambiguous_nouns import OF_NOVELS, SensesByLayer
 from coursekit.novels.pseudo_word_results import PseudoWordResults
 from coursekit.pictures.inside_tables import shown, signed
@@ -43,10 +44,7 @@ def generated_by_layer(encoder: str) -> dict[str, dict[str, Intervals]]:
 
 
 def layer_by_layer(found: SensesByLayer, generated: Mapping[str, Mapping[str, Intervals]]) -> None:
-    """By layer, a column for each model: how far senses are apart, the accuracy, and that on the generated language."""
-    separated = {
-        name: [(gaps.mean(), *bootstrap(gaps)) for gaps in rows.T] for name, rows in found.gaps.items()
-    }
+    """By layer, a column for each model: the accuracy on two kinds of sentences and on the generated language. Then a table of differences."""
     told = {
         part: {name: [found.mean(answers, those) for answers in rows] for name, rows in found.correct.items()}
         for part, those in found.parts.items()
@@ -57,15 +55,12 @@ def layer_by_layer(found: SensesByLayer, generated: Mapping[str, Mapping[str, In
     }
     guess = bounds().majority.left
     figure, axes = plt.subplots(
-        2 + len(told), len(separated), figsize=(9.8, 2.0 * (2 + len(told))), sharex="col", sharey="row"
+        1 + len(told), len(found.correct), figsize=(9.8, 6.6), sharex="col", sharey="row"
     )
     said = []
-    for column, (name, values) in enumerate(separated.items()):
-        gap, *shares, made_up = axes[:, column]
-        gap.set_title(name, fontsize=10)
-        _band(gap, values, BLUE, "o", None)
-        gap.axhline(0, color=GREY, linestyle=":", linewidth=1.2)
-        said.append(f"{name}: one sense minus two {_with_intervals(values, 3)}")
+    for column, name in enumerate(found.correct):
+        *shares, made_up = axes[:, column]
+        shares[0].set_title(name, fontsize=10)
         for ax, (part, by_model), colour, marker in zip(shares, told.items(), (BLUE, RED), "os", strict=True):
             _band(ax, by_model[name], colour, marker, None)
             for level, label, line, style in LEVELS:
@@ -77,7 +72,7 @@ def layer_by_layer(found: SensesByLayer, generated: Mapping[str, Mapping[str, In
                     label=label,
                     zorder=2 + (level == "window of two"),
                 )
-            said.append(f"accuracy, {part}, {_with_intervals(by_model[name])}")
+            said.append(f"{name}, {part}: {_with_intervals(by_model[name])}")
         made_up.set_xlabel("layer")
         if name not in generated:
             made_up.axis("off")
@@ -85,17 +80,16 @@ def layer_by_layer(found: SensesByLayer, generated: Mapping[str, Mapping[str, In
         for kind, label, colour, marker in ASKED_OF_GENERATED:
             _band(made_up, generated[name][kind], colour, marker, label)
             said.append(
-                f"generated language, {label}, {', '.join(f'{mean:.2f}' for mean, _, _ in generated[name][kind])}"
+                f"{name}, generated language, {label}: {', '.join(f'{mean:.2f}' for mean, _, _ in generated[name][kind])}"
             )
         made_up.axhline(guess, color=GREY, linestyle=":", linewidth=1.4)
-    axes[0, 0].set_ylabel("one sense − two\n(cosine, centred)")
-    for ax, part in zip(axes[1:-1, 0], told, strict=True):
-        ax.set_ylabel(f"accuracy:\n{part}")
-    axes[-1, 0].set_ylabel("accuracy:\ngenerated language")
-    for ax in axes[1:].flat:
+    for ax, part in zip(axes[:-1, 0], told, strict=True):
+        ax.set_ylabel(fill(f"accuracy: {part}", 20), fontsize=9)
+    axes[-1, 0].set_ylabel("accuracy:\ngenerated language", fontsize=9)
+    for ax in axes.flat:
         ax.set(ylim=(0.35, 1.05))
         ax.xaxis.get_major_locator().set_params(integer=True)
-    figure.legend(*axes[1, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=8)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=8)
     figure.legend(*axes[-1, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     levels_said = "; ".join(
         f"{part}: " + ", ".join(f"{label} {levels[part][level]:.2f}" for level, label, _, _ in LEVELS)
@@ -103,35 +97,23 @@ def layer_by_layer(found: SensesByLayer, generated: Mapping[str, Mapping[str, In
     )
     show(
         figure,
-        alt=f"By layer, from 0, with 95 % intervals. {'; '.join(said)}. Baselines, {levels_said}.",
+        alt=f"Accuracy by layer, from 0, with 95 % intervals. {'; '.join(said)}. Baselines, {levels_said}.",
     )
+    _at_the_chosen_layer(found)
 
 
-def differences_between_layers(found: SensesByLayer) -> None:
-    """Tables of the differences in accuracy, layer by layer and at the chosen layer; then comparisons between models."""
-    steps = {
-        name: {f"layer {layer} above layer {layer - 1}": signed(*step) for layer, step in enumerate(steps, 1)}
-        for name, steps in found.in_steps.items()
-    }
-    display(pd.DataFrame(steps).fillna("").rename_axis("accuracy, layer by layer"))
-    at_chosen = {
+def _at_the_chosen_layer(found: SensesByLayer) -> None:
+    """Each model's accuracy at its chosen layer, and the differences from layer 1 and from the baselines."""
+    rows = {
         name: {
-            "chosen on the training sentences": f"layer {found.best[name]}",
+            "layer chosen on the training sentences": str(found.best[name]),
             "accuracy there": shown(*found.mean(answers)),
-            **{other: signed(*difference) for other, difference in found.above_others[name].items()},
         }
         for name, answers in found.chosen.items()
     }
-    display(pd.DataFrame(at_chosen).rename_axis("results at the chosen layer"))
-    counts = ", ".join(f"{name}: {count} of {pairs}" for name, (count, pairs) in found.apart.items())
-    print("pairs of layers from 1 upwards that differ clearly:\n   ", counts)
-    for part in ("all sentences", "every cue comes after the word"):
-        gains = ", ".join(f"{name} {signed(*gain)}" for name, gain in found.above_gpt[part].items())
-        print(f"{part}, difference from GPT:", gains)
-    print(
-        "every cue comes after the word, preceding words alone (skip-gram) minus chance level:",
-        signed(*found.before_above_chance),
-    )
+    for name, differences in found.above_others.items():
+        rows.setdefault(name, {}).update({other: signed(*gap) for other, gap in differences.items()})
+    display(pd.DataFrame(rows).fillna(""))
 
 
 SEEN = (
@@ -142,7 +124,7 @@ SEEN = (
 
 
 def pseudo_words(results: PseudoWordResults) -> None:
-    """Accuracy on pseudo-words by layer, a panel for each model, a line for each context; and results without a model."""
+    """Accuracy on pseudo-words by layer, a panel for each model, a line for each context. Then a table of paired differences."""
     told, counts = results.by_layer, results.without_model
     figure, axes = plt.subplots(1, len(told), figsize=(9.8, 3.4), sharey=True)
     said = []
@@ -171,23 +153,11 @@ def pseudo_words(results: PseudoWordResults) -> None:
         figure,
         alt=f"Accuracy on pseudo-words by layer, from 0, with 95 % intervals over pairs. {'; '.join(said)}. Without a model: {of_counts}.",
     )
-
-
-def differences_on_pseudo_words(results: PseudoWordResults) -> None:
-    """The paired differences between accuracies on pseudo-words, the accuracy by seed, and the layer weights that ELMo learned."""
-    differences = {called: signed(*gap) for called, gap in results.gaps.items()}
-    display(pd.DataFrame({"difference (95 %, whole pairs resampled)": differences}))
-    by_seed = "; ".join(
-        f"{called} {', '.join(f'{share:.2f}' for share in shares)}"
-        for called, shares in results.by_seed.items()
-    )
-    print("Accuracy at the last layer, by seed:", by_seed)
-    mix = results.mix.groupby("layer").weight
-    weights = ", ".join(
-        f"{mean:.2f} ({low:.2f} to {high:.2f})"
-        for mean, low, high in zip(mix.mean(), mix.min(), mix.max(), strict=True)
-    )
-    print("Layer weights that ELMo learned, mean and range over the seeds:", weights)
+    rows = {
+        called: {name: signed(*gap) for name, gap in by_model.items()}
+        for called, by_model in results.gaps.items()
+    }
+    display(pd.DataFrame(rows).T.fillna("").rename_axis("difference (95 %, whole pairs resampled)"))
 
 
 def _band(ax: plt.Axes, values: Intervals, colour: str, marker: str, label: str | None) -> None:

@@ -38,7 +38,7 @@ def reading(
         sure = [f"{name} {p:.2f}" for name, p in zip(names, rows[-1, shown], strict=True)]
         sure_first = [f"{name} {p:.2f}" for name, p in zip(names, rows[0, shown], strict=True)]
         said.append(
-            f"{text}: the word alone {', '.join(sure_first)}; after the whole sentence {', '.join(sure)}"
+            f"{text}: given the word alone, {', '.join(sure_first)}; given the whole sentence, {', '.join(sure)}"
         )
     show(figure, alt=f"Exact posterior over senses while the sentence is read. {'. '.join(said)}.")
 

@@ -32,9 +32,9 @@ def _curve(ax: Axes, losses: Curve, baseline: float) -> str:
     ax.legend(fontsize=8)
     best = int(np.argmin(losses["held out"]))
     return (
-        f"Loss by training step. Held out: {losses['held out'][0]:.2f} nats per byte before training, {losses['held out'][-1]:.2f} "
-        f"after {steps[-1]:,} steps, lowest {losses['held out'][best]:.2f} at step {steps[best]:,}. Training text: "
-        f"{losses['training'][-1]:.2f} at the end. Unigram baseline: {baseline:.2f}."
+        f"Loss by training step. On the held-out text, it is {losses['held out'][0]:.2f} nats per byte before training, {losses['held out'][-1]:.2f} "
+        f"after {steps[-1]:,} steps, and lowest at step {steps[best]:,} ({losses['held out'][best]:.2f}). On the training text, it is "
+        f"{losses['training'][-1]:.2f} at the end. The unigram baseline has {baseline:.2f}."
     )
 
 

@@ -28,7 +28,7 @@ BERT_TASKS = pd.DataFrame(
         ("MRPC", "paraphrase? (F1)", 3.5, 86.0, 88.9, 89.3),
         ("RTE", "entailment (accuracy)", 2.5, 61.7, 66.4, 70.1),
         ("SQuAD 1.1", "answers to questions (F1)", np.nan, 91.7, np.nan, 93.2),
-        ("SQuAD 2.0", "the same, some without answer (F1)", np.nan, 78.0, np.nan, 83.1),
+        ("SQuAD 2.0", "answers to questions, some of which have none (F1)", np.nan, 78.0, np.nan, 83.1),
         ("SWAG", "which continuation? (accuracy)", np.nan, 78.0, np.nan, 86.3),
     ],
     columns=["task", "what is predicted", "training examples (thousands)", "best before", "BERT-Base", "BERT-Large"],

@@ -166,7 +166,10 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], attention: boo
         if attention
         else "one vector represents the whole sentence and is given to the decoder with every token"
     )
-    show(figure, alt=f"Recurrent encoder over {S} words, recurrent decoder that generates {T} tokens: {how}.")
+    show(
+        figure,
+        alt=f"A recurrent encoder over {S} words and a recurrent decoder that generates {T} tokens: {how}.",
+    )
 
 
 def decoder_block() -> None:
@@ -194,8 +197,8 @@ def decoder_block() -> None:
     arrow(ax, (6.55, 3.0), (6.55, 2.45))
     show(
         figure,
-        alt="A decoder block: three parts one after the other, attention within the target, attention to the encoded source, feed-forward network; "
-        "each part reads normalised vectors, and its output is added to the residual stream.",
+        alt="A decoder block consists of three sublayers: causal self-attention, cross-attention to the encoded source, and a feed-forward network. "
+        "Each sublayer reads normalised vectors, and its output is added to the residual stream.",
     )
 
 
@@ -312,7 +315,7 @@ def visibility(decoder_mask: Callable[[int], Bool[Tensor, "T T"]], source: int, 
     )
     show(
         figure,
-        alt=f"Which position may attend to which; the first {source} positions belong to the source, the rest to the target. Allowed: {counts}.",
+        alt=f"Matrices that show which position may attend to which; the first {source} positions belong to the source, the others to the target. Allowed pairs: {counts}.",
     )
 
 
@@ -333,7 +336,7 @@ def training(losses: Mapping[str, Sequence[float]], right: Mapping[str, float]) 
     ax.set(xlabel="step", ylabel="training loss (nats per token)")
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", fontsize=8)
     first_and_last = "; ".join(
-        f"{name} from {values[0]:.2f} to {np.mean(values[-10:]):.3f} nats in {len(values)} steps, {right[name]:.1%} translated exactly"
+        f"{name} from {values[0]:.2f} to {np.mean(values[-10:]):.3f} nats in {len(values)} steps, {right[name]:.1%} of the sentences translated exactly"
         for name, values in losses.items()
     )
     show(figure, alt=f"Training loss by step: {first_and_last}.")

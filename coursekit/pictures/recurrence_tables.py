@@ -30,7 +30,7 @@ def vanishing_and_exploding(left_over: float, large: Float[np.ndarray, "seed len
             "From 2 to 32 words, the derivative of the plain network shrinks to "
             f"**{left_over:.1e}** of its original size (geometric mean of 8 random networks). With a $W_h$ five times as large, "
             f"the derivative grows by a factor of **{grown:,.0f}**. "
-            "It explodes, so a single training step would change the weights far too much. Clipping (03) prevents this."
+            "Such a derivative explodes, so a single training step would change the weights far too much. Clipping (03) prevents this."
         )
     )
 
@@ -75,7 +75,7 @@ def exposure_bias(compared: Decodings) -> None:
         Markdown(
             f"After correct prefixes, **{tokens['forced']:.1%}** of the tokens are correct; after the model's own prefixes (free decoding), "
             f"**{tokens['free']:.1%}** (difference {gap:.1%}, 95 % interval {low:.1%} to "
-            f"{high:.1%}). After a sentence's first error, the shares are **{behind['forced']:.1%}** and "
+            f"{high:.1%}). After a sentence's first error, the fractions of correct tokens are **{behind['forced']:.1%}** and "
             f"**{behind['free']:.1%}** (difference {gap_behind:.1%}, {low_behind:.1%} to "
             f"{high_behind:.1%}). Every token is correct in {whole['forced'].float().mean():.1%} and "
             f"{whole['free'].float().mean():.1%} of the sentences respectively; for {compared.agree:.1%} of all sentences, both "
@@ -195,6 +195,25 @@ def operations(costs: Costs) -> None:
     display(count_operations(costs))
 
 
+def multiply_adds(of_attention: Callable[[int, int, int], int], costs: Costs, longest: int) -> None:
+    """From which length on attention needs as many multiply-adds as a recurrent network, and what a narrow window saves.
+
+    `of_attention` counts those of T words of size D with a window.
+    """
+    D, narrow, most = costs.width, 16, 10_000
+    for products, name in ((2, "a plain network"), (8, "an LSTM")):  # of a word or state and a D × D matrix
+        lengths = (T for T in range(1, most) if of_attention(T, D, T) >= products * T * D**2)
+        print(f"multiply-adds: attention needs at least as many as {name} from T = {next(lengths, most)} on")
+    restricted = of_attention(longest, D, narrow) / (2 * longest * D**2)
+    print(
+        f"within {narrow} positions: {restricted:.2f} times as many as a plain network at T = {longest}, but "
+        f"{-(-(longest - 1) // narrow)} layers until the last word depends on the first"
+    )
+    print(
+        f"run time:      attention takes at least as long as a plain network from T ≈ {costs.crossing:.0f} on"
+    )
+
+
 def one_by_one(costs: Costs) -> None:
     """How many times as long the same products take one by one."""
     print(
@@ -224,10 +243,10 @@ def families(
         "long-range dependencies: path from the first of T words to the last": (
             "T − 1 steps", "T − 1 steps", "1 layer",
         ),
-        f"in English: factor by which the subject shifts the odds after {between} words (trained)": (
+        f"English: factor by which the subject shifts the odds after {between} words (trained)": (
             "not measured", f"{factor['recurrent (LSTM)']:.1f}", f"{factor['transformer']:.0f}",
         ),
-        f"in translation: {longest} words, translated exactly (trained)": (
+        f"translation: sentences of {longest} words translated exactly (trained)": (
             "not measured",
             f"{exact['fixed vector']}; with attention {exact['additive attention']}",
             exact["transformer"],

@@ -31,7 +31,7 @@ def errors(squared: Mapping[tuple[str, int], Float[np.ndarray, " times"]]) -> No
     ax.minorticks_off()
     ax.set_yticks([0.3, 1, 3, 10], ["0.3", "1", "3", "10"])
     ax.legend(fontsize=9)
-    show(figure, alt=f"Root mean squared error of a gradient estimate, relative to the exact gradient. {'; '.join(said)}. The dotted line marks an error as long as the gradient.")  # fmt: skip
+    show(figure, alt=f"Root mean squared error of a gradient estimate, relative to the exact gradient. {'; '.join(said)}. The dotted line marks an error as large as the gradient.")  # fmt: skip
 
 
 def plane(
@@ -105,7 +105,7 @@ def hacked(curves: Mapping[str, pd.DataFrame], runs: pd.DataFrame, peaks: Mappin
         ax.set_xticks([0, 0.1, 1, 10], ["0", "0.1", "1", "10"])
     left.set_ylabel("true reward")
     left.legend(fontsize=8, loc="lower left")
-    show(figure, alt=f"True reward against KL to the reference. {'; '.join(said)}. Dotted lines: where the covariance of true reward and proxy is zero.")  # fmt: skip
+    show(figure, alt=f"True reward against KL to the reference. {'; '.join(said)}. Dotted lines mark the points at which the covariance of the true reward and the proxy is zero.")  # fmt: skip
 
 
 def voted(found: Mapping[str, tuple[float, float, float]], n: int) -> None:
@@ -204,4 +204,4 @@ def judge_kept(kept: Mapping[str, Mapping[int, Float[np.ndarray, " questions"]]]
     right.axhline(50, color=GREY, linestyle=":", lw=1)
     right.set(ylabel="answers kept (%)", ylim=(0, 103))
     right.legend(fontsize=9, loc="upper left")
-    show(figure, alt=f"Best of n with the judge's reward, with 95 % intervals over questions. {'; '.join(said)}. The dotted line marks 50 %, as without a judge.")  # fmt: skip
+    show(figure, alt=f"Best of n with the judge's reward, with 95 % intervals over questions. {'; '.join(said)}. The dotted line marks 50 %, the value without a judge.")  # fmt: skip

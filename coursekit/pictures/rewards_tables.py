@@ -13,8 +13,8 @@ MEASURES = {
     "pass@1": "one sample",
     "majority of 16": "majority of 16",
     "stepwise": "with steps",
-    "correct if stepwise": "these correct",
-    "correct if at once": "others correct",
+    "correct if stepwise": "accuracy with steps",
+    "correct if at once": "accuracy without",
 }
 
 RARE = 0.01

@@ -210,7 +210,7 @@ def seeds(recorded: pd.DataFrame, minilm: float) -> None:
     grown = "; ".join(
         f"{size}: {mean:.3f} ± {half:.3f}" for size, (mean, half) in zip(sizes, amounts, strict=True)
     )
-    show(figure, alt=f"Spearman's correlation on the test pairs over {count} seeds, 95 % intervals. {said}. Ranking loss, by number of training hypotheses: {grown}. MiniLM {minilm:.3f}.")  # fmt: skip
+    show(figure, alt=f"Spearman's correlation on the test pairs over {count} seeds, 95 % intervals. {said}. Ranking loss, by number of training hypotheses: {grown}. MiniLM reaches {minilm:.3f}.")  # fmt: skip
     display(Markdown(_compared(whole, count)))
 
 

@@ -189,8 +189,8 @@ def training(
     )
     right.legend(fontsize=8)
     show(figure, alt=(
-        f"Left: the loss falls from {losses[0]:.2f} nats to {np.mean(losses[-100:]):.2f}; best possible {best:.2f}. Right: learned "
-        f"scores of {len(score)} pairs against the best scores, correlation {correlation:.2f}; with the scores shuffled {shuffled:.2f}."
+        f"Left: the loss falls from {losses[0]:.2f} nats to {np.mean(losses[-100:]):.2f}; the best possible loss is {best:.2f}. Right: learned "
+        f"scores of {len(score)} pairs against the best scores, with a correlation of {correlation:.2f} ({shuffled:.2f} if the scores are shuffled)."
     ))  # fmt: skip
 
 
@@ -232,8 +232,8 @@ def mixtures(
     right.legend(fontsize=8)
     numbers = "; ".join(f"{label.replace(chr(10), ' ')} {means[name]:.2f}" for name, label in labels.items())
     show(figure, alt=(
-        f"Left: cosine of the vectors of {len(rows)} ambiguous words with mixtures of vectors, means: {numbers}. Right: weight of a sense "
-        f"against its frequency, correlation {correlation:.2f}, slope {slope:.2f}, intercept {intercept:.2f}."
+        f"Left: mean cosines of the vectors of {len(rows)} ambiguous words with mixtures of vectors: {numbers}. Right: weight of a sense "
+        f"against its frequency, with correlation {correlation:.2f}, slope {slope:.2f}, intercept {intercept:.2f}."
     ))  # fmt: skip
 
 
@@ -292,8 +292,8 @@ def leaning(
         ", ".join(f"{words[i]} {seven[i]:+.2f}" for i in some) for some in (order[:3], order[:-4:-1])
     )
     show(figure, alt=(
-        f"{len(words)} occupations. Horizontally, the mean over seven pairs such as she and he, from {first} to {last}; 95 % of random words lie "
-        f"between {low:+.2f} and {high:+.2f}. Vertically, the pair female and male, which falls as the mean rises."
+        f"{len(words)} occupations as points. The horizontal position is the mean over seven pairs such as she and he, from {first} to {last}; 95 % of random words lie "
+        f"between {low:+.2f} and {high:+.2f}. The vertical position is that of the pair female and male, which falls as the mean rises."
     ))  # fmt: skip
 
 

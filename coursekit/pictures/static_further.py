@@ -79,18 +79,26 @@ def accuracy_on_partners(
 
 
 def probabilities_of_negatives(
-    distribution: Callable[[Tensor, float], Tensor], ids: Int[np.ndarray, "n T"], language: Language
+    distribution: Callable[[Tensor, float, Tensor], Tensor], ids: Int[np.ndarray, "n T"], language: Language
 ) -> None:
-    """How much of the noise consists of frequent and of rare words, for the counts of the words in `ids` raised to several powers."""
+    """How much of the noise consists of frequent and of rare words, for the counts of the words in `ids` raised to several powers.
+
+    The mean is taken over pairs whose context words occur as often as in `ids`. The last column has the negatives that
+    would equal the context word if it were not excluded.
+    """
     occurrences = torch.bincount(torch.from_numpy(ids).flatten(), minlength=len(language.vocabulary)).float()
     occurrences[: len(SPECIAL_TOKENS)] = 0
+    share = occurrences / occurrences.sum()
     by_count = occurrences.argsort(descending=True)
-    rare = (occurrences > 0) & (occurrences <= occurrences[occurrences > 0].median())
+    context = occurrences.nonzero().flatten()
+    rare = (occurrences > 0) & (occurrences <= occurrences[context].median())
     for power in (1.0, 0.75, 0.01):
-        p = distribution(occurrences, power)
+        p = share[context] @ distribution(occurrences, power, context)
         the, ten, half = p[language.id_of["the"]], p[by_count[:10]].sum(), p[rare].sum()
+        equal = share @ (occurrences**power / (occurrences**power).sum())
         print(
-            f"power {power:4}: 'the' {the:6.1%}, ten most frequent words {ten:6.1%}, words up to the median count {half:6.1%}"
+            f"power {power:4}: 'the' {the:6.1%}, ten most frequent words {ten:6.1%}, words up to the median count {half:6.1%}; "
+            f"without the exclusion {equal:5.1%} equal the context word"
         )
 
 

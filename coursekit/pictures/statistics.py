@@ -42,7 +42,7 @@ def few_values(values: Sequence[float], of: str) -> None:
     show(figure, alt=(
         f"{of}: mean {mean:.4f} of {n} seeds, ± {half:.4f} by Student's t, ± {too_short:.4f} by 1.96 standard errors. "
         f"Intervals of 1.96 standard errors contain the true mean in {covered[0]:.0%} of the cases with 2 values, "
-        f"{covered[1]:.0%} with 3, {covered[3]:.0%} with 5 and {covered[-1]:.0%} with {counts[-1]}; Student's intervals always do in 95%."
+        f"{covered[1]:.0%} with 3, {covered[3]:.0%} with 5 and {covered[-1]:.0%} with {counts[-1]}; Student's intervals always contain it in 95 % of the cases."
     ))  # fmt: skip
 
 
@@ -75,11 +75,15 @@ def of_a_share(count: int, marked: float) -> None:
     )
     left.legend(fontsize=8)
     right.axhline(0.95, color=GREY, linewidth=0.8)
-    right.set(xlabel="true accuracy", ylabel="fraction of intervals\nthat contain it", ylim=(0.3, 1.0))
+    right.set(
+        xlabel="true accuracy",
+        ylabel="fraction of intervals that\ncontain the true accuracy",
+        ylim=(0.3, 1.0),
+    )
     worst, worst_normal = (shares.min() for shares in held.values())
     show(figure, alt=(
-        f"Ends of two intervals for each fraction correct of {count} answers. All correct: Wilson {by_wilson[-1][0]:.2f} to "
-        f"{by_wilson[-1][1]:.2f}, the normal approximation {by_normal[-1][0]:.2f} to {by_normal[-1][1]:.2f}, with no width at all. At worst, "
+        f"Ends of two intervals for each fraction of {count} answers that are correct. If all are correct, Wilson's interval is {by_wilson[-1][0]:.2f} to "
+        f"{by_wilson[-1][1]:.2f}, and that of the normal approximation is {by_normal[-1][0]:.2f} to {by_normal[-1][1]:.2f}, without any width. At worst, "
         f"the two intervals contain the true accuracy in {worst:.0%} and {worst_normal:.0%} of the cases."
     ))  # fmt: skip
 

@@ -47,11 +47,11 @@ class CutLanguage:
     longest: tuple[str, int, str]
     """The word with the most subwords, their number, and the subwords."""
     agree: float
-    """The fraction of the words that Hugging Face's tokenizer splits in the same way."""
+    """The fraction of the words that Hugging Face's tokeniser splits in the same way."""
 
 
 def cut_language(language: Language, cut: Cut, tokenizer: PreTrainedTokenizerBase) -> CutLanguage:
-    """Split every word of the language with a tokenizer's vocabulary."""
+    """Split every word of the language with a tokeniser's vocabulary."""
     vocab = tokenizer.get_vocab()
     words = [word for word in language.vocabulary if word not in SPECIAL_TOKENS]
     pieces = [cut(word, vocab) for word in words]
@@ -71,7 +71,7 @@ def language_summary(found: CutLanguage) -> None:
     word, count, pieces = found.longest
     display(Markdown(
         f"Of the {found.words:,} words of our language, **{found.single_token:.1%}** are single tokens. The word with the most subwords is "
-        f"*{word}* with {count} subwords ({pieces}). Your function agrees with Hugging Face's tokenizer on "
+        f"*{word}* with {count} subwords ({pieces}). Your function agrees with Hugging Face's tokeniser on "
         f"**{found.agree:.1%}** of the words."
     ))  # fmt: skip
 
@@ -108,7 +108,7 @@ def first_merges(
 
 
 def next_to_trainer(theirs: Tokenizer, ours: Sequence[str]) -> tuple[int, list[str]]:
-    """Print and return how many of our subwords are in a trained tokenizer's vocabulary, and the subwords that only it contains."""
+    """Print and return how many of our subwords are in a trained tokeniser's vocabulary, and the subwords that only it contains."""
     pieces = set(theirs.get_vocab())
     shared, only_theirs = len(pieces & set(ours)), sorted(pieces - set(ours))
     print(
@@ -147,7 +147,7 @@ def _column(cut: Cut, counts: Counter[str], vocab: dict[str, int]) -> dict[str, 
         "size of the vocabulary": f"{len(vocab):,}",
         "subwords per word": f"{shares['pieces'] / total:.2f}",
         "words that are a single token": f"{shares['whole'] / total:.1%}",
-        "words that become [UNK]": f"{shares['unknown'] / total:.1%}",
+        "words that are replaced by [UNK]": f"{shares['unknown'] / total:.1%}",
         **{
             word: cut_into(cut, word, vocab)
             for word in ("the", "wonderful", "boring", "responsibility", "enjoyed")

@@ -269,7 +269,11 @@ def own_share(spreads: Mapping[str, Float[np.ndarray, "seeds L+1"]]) -> None:
         ax.fill_between(
             range(values.shape[1]), values.min(0), values.max(0), color=colour, alpha=0.2, linewidth=0
         )
-    ax.set(xlabel="layer (0: the input)", ylabel="own share of the vector", ylim=(0, 1))
+    ax.set(
+        xlabel="layer (0: the input)",
+        ylabel="distance from the sentence mean\n/ length of the vector",
+        ylim=(0, 1),
+    )
     ax.legend(fontsize=8)
     numbers = "; ".join(
         f"{name} {values.mean(0)[0]:.2f} at the input, {values.mean(0)[2]:.2f} after layer 2, {values.mean(0)[-1]:.2f} at the end"
@@ -277,7 +281,7 @@ def own_share(spreads: Mapping[str, Float[np.ndarray, "seeds L+1"]]) -> None:
     )
     show(
         figure,
-        alt=f"Own share of a word's vector (distance from the sentence mean, relative to its length) per layer: {numbers}. Bands span the seeds.",
+        alt=f"Distance of a word's vector from the sentence mean, relative to the length of the vector, by layer: {numbers}. Bands span the seeds.",
     )
 
 

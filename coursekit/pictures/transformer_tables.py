@@ -62,12 +62,12 @@ def own_share(hidden: Float[Tensor, "L B T D"], real: Bool[Tensor, "B T"]) -> Fl
 def by_initialisation(
     kept: Mapping[tuple[str, str], Sequence[float]], ratios: Mapping[tuple[str, str], Sequence[float]]
 ) -> None:
-    """The own share of the vectors after 12 layers, and the ratio of gradients, for each kind of layer and initialisation."""
+    """How far the vectors are from the sentence mean after 12 layers, and the ratio of gradients, by kind of layer and initialisation."""
     rows = [
         [*where, *("{:.2f} ± {:.2f}".format(*mean_and_half(found[where])) if where in found else "–" for found in (kept, ratios))]
         for where in kept
     ]  # fmt: skip
-    head = ["12 layers, 5 seeds", "initialisation", "own share of the vector after layer 12", "gradient, first layer / last"]  # fmt: skip
+    head = ["12 layers, 5 seeds", "initialisation", "distance from the sentence mean / length of the vector, after layer 12", "gradient, first layer / last"]  # fmt: skip
     display(Markdown(markdown_table(head, rows, align="llrr")))
 
 

@@ -30,9 +30,9 @@ FILES = {
     b"PK\x03\x04": "a Word, OpenOffice or EPUB document or another zip archive: save it as plain text (.txt)",
     b"\xd0\xcf\x11\xe0": "an old Word document: save it as plain text (.txt)",
     b"{\\rtf": "an RTF document: save it as plain text (.txt)",
-    b"\x89PNG": "a picture: text in pictures has to be typed or recognised first",
-    b"\xff\xd8\xff": "a picture: text in pictures has to be typed or recognised first",
-    b"GIF8": "a picture: text in pictures has to be typed or recognised first",
+    b"\x89PNG": "a picture: text in pictures has to be typed out or extracted with OCR first",
+    b"\xff\xd8\xff": "a picture: text in pictures has to be typed out or extracted with OCR first",
+    b"GIF8": "a picture: text in pictures has to be typed out or extracted with OCR first",
     b"\x1f\x8b": "a compressed file: unpack it first",
 }
 """How files of other kinds begin, and what to do with them."""
@@ -195,7 +195,7 @@ def _in_bounds(name: str, text: str, cut: bool) -> tuple[str, tuple[str, ...]]:
     if size < LEAST:
         raise TextUnusable(
             f"{name} has {size / 1000:,.0f} kB; the project needs at least {LEAST / 1000:.0f} kB (about 35,000 words of English), because a model "
-            "learns too little from less. Add more text of the same kind, or use a packaged text."
+            "learns too little from a shorter text. Add more text of the same kind, or use a packaged text."
         )
     if size <= MOST:
         return text, ()
@@ -224,7 +224,7 @@ def _examined(
     different = len(set(passages)) / len(passages)
     if different < 0.5:
         raise TextUnusable(
-            f"{name} consists largely of repetitions: only {different:.0%} of its passages are different. A model would only have to copy."
+            f"{name} consists largely of repetitions: only {different:.0%} of its passages are different. A model would only have to copy them."
         )
     return passages, notes
 

@@ -159,7 +159,9 @@ def write_sheet(found: Sequence[Occurrence], path: Path) -> None:
         cells = (one.left.replace('"', "'"), one.word, one.right.replace('"', "'"))
         lines.append(f'{number},"{cells[0]}","{cells[1]}","{cells[2]}",,')
     write_aside(path, ("\n".join(lines) + "\n").encode())
-    print(f"Open {path}, write the sense into the column `first` (a partner into `second`), and save it.")
+    print(
+        f"Open {path}, write the sense of each occurrence into the column `first` (a partner uses the column `second`), and save the file."
+    )
 
 
 def read_sheet(
@@ -173,14 +175,14 @@ def read_sheet(
         raise TextUnusable(f"There is no file {str(path)!r}: write_sheet(found, path) creates it.") from None
     if len(rows) != len(found):
         raise TextUnusable(
-            f"{path} has {len(rows)} rows, but there are {len(found)} occurrences: it was made for another word or text."
+            f"{path} has {len(rows)} rows, but there are {len(found)} occurrences: the file was made for another word or text."
         )
     columns = []
     for column in ("first", "second"):
         said = [(row.get(column) or "").strip().lower() for row in rows]
         if unknown := sorted({one for one in said} - {one.lower() for one in senses} - {"", "?"}):
             raise TextUnusable(
-                f"{path}, column {column}: {', '.join(map(repr, unknown[:5]))} is not among the senses {', '.join(senses)}. Empty and ? stand for undecided."
+                f"{path}, column {column}: {', '.join(map(repr, unknown[:5]))} is not among the senses {', '.join(senses)}. Leave a cell empty, or enter ?, if the sense is undecided."
             )
         numbers = {sense.lower(): number for number, sense in enumerate(senses)}
         columns.append(np.array([numbers.get(one, UNDECIDED) for one in said]))

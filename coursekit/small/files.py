@@ -19,8 +19,8 @@ KINDS: Mapping[str, tuple[type[nn.Module], type]] = {
 }
 TITLES = {
     "gpt": "a causal decoder of 2 layers (layer norm first, as in GPT-2), trained to predict the next word",
-    "bert": "an encoder of 2 layers, trained on masked words (15 %; of these 80 % [MASK], 10 % a random word, 10 % "
-    "unchanged) and on whether the second sentence continues the first",
+    "bert": "an encoder of 2 layers, trained to predict masked words (15 % are chosen; of these, 80 % become [MASK] and 10 % a "
+    "random word, and 10 % stay unchanged) and whether the second sentence continues the first",
     "elmo": "a character network and two separate stacks of 2 LSTM layers, trained to predict the next word and the "
     "word before",
 }

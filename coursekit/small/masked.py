@@ -44,8 +44,8 @@ def measure_corruption(language: Language, sentences: Sentences, corrupt: Corrup
     is_word, chosen, changed = clean > SEP, labels != UNCHOSEN, corrupted != clean
     shares = {
         "words that are chosen": (chosen, is_word, 0.15),
-        "chosen words that become [MASK]": (corrupted == MASK, chosen, 0.8),
-        "chosen words that become another word": (changed & (corrupted != MASK), chosen, 0.1),
+        "chosen words replaced by [MASK]": (corrupted == MASK, chosen, 0.8),
+        "chosen words replaced by another word": (changed & (corrupted != MASK), chosen, 0.1),
         "chosen words left unchanged": (chosen & ~changed, chosen, 0.1),
     }
     special = int((~is_word).sum()), int((chosen & ~is_word).sum())

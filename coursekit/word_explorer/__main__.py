@@ -16,7 +16,8 @@ corners of a triangle, the path begins in the middle, and faint dots are other s
 Below the pictures, the colour of each word shows towards which sense it moves the vector: attention × value, summed over
 heads and layers, compared with the average example sentence. Feed-forward layers also move the vector, but are not shown.
 
-On the start page of the notebooks, `explore("bank")` draws these pictures for sentences that you type.
+On the start page of the notebooks, `explore("bank")` draws these pictures for sentences that you type. Notebook 08 begins with
+its picture of MiniLM.
 """
 
 if __name__ == "__main__":

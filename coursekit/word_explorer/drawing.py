@@ -26,6 +26,7 @@ STYLE = """<style>
 .word-explorer {container-type: inline-size; color: #111; background: #fff; padding: 8px; font-size: 13px}
 .word-explorer > div {display: grid; grid-template-columns: 1fr 1fr; gap: 12px; max-width: 1100px}
 @container (min-width: 720px) {.word-explorer > div {grid-template-columns: repeat(4, 1fr)}}
+.word-explorer > div.one {grid-template-columns: 1fr}
 .word-explorer figure {margin: 0; max-width: 330px}
 .word-explorer figcaption {font-weight: 600} .word-explorer p {margin: 3px 0; line-height: 1.7}
 .word-explorer small {font-weight: 400; color: #444} .word-explorer figcaption small {display: block} .word-explorer mark {color: #111; padding: 1px 2px; border-radius: 2px}
@@ -59,11 +60,20 @@ class Picture:
     senses: Sequence[str]
     panels: Sequence[Panel]
 
+    def readings(self, sentence: int) -> dict[str, str]:
+        """For each model with layers, the sense whose mean is nearest to the word's last vector in a sentence (counted from 0)."""
+        return {
+            panel.name: self.senses[panel.plane.nearest(panel.walks[sentence].path[-1])]
+            for panel in self.panels
+            if len(panel.plane.maps) > 1
+        }
+
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         html = "".join(_figure(panel, self.senses) for panel in self.panels)
+        one = ' class="one"' if len(self.panels) == 1 else ""
         return {
             "text/plain": "\n".join(described(panel, self.senses) for panel in self.panels),
-            "text/html": f'{STYLE}<div class="word-explorer"><div>{html}</div></div>',
+            "text/html": f'{STYLE}<div class="word-explorer"><div{one}>{html}</div></div>',
         }
 
 

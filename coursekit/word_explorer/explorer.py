@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from html import escape
+from pathlib import Path
 
 import pandas as pd
 import torch
@@ -12,8 +13,9 @@ from IPython.display import HTML, display
 
 from coursekit.datasets import read_table
 from coursekit.word_explorer.drawing import PATHS, Panel, Picture, Walk
+from coursekit.word_explorer.fooling import FILE, NotKept, keep
 from coursekit.word_explorer.plane import Plane, plane_of
-from coursekit.word_explorer.readers import NotInSentence, Reader, Sentence, all_readers, find_word
+from coursekit.word_explorer.readers import MODELS, NotInSentence, Reader, Sentence, find_word, reader_of
 
 PAUSE = 0.2
 """Seconds without a keystroke before the sentences are read."""
@@ -61,10 +63,13 @@ def compare(word: str, *sentences: str, senses: Examples | None = None) -> None:
     display(picture(word, sentences, _frozen(senses)))
 
 
-def explore(word: str = "bank", senses: Examples | None = None) -> None:
+def explore(
+    word: str = "bank", senses: Examples | None = None, models: Sequence[str] = MODELS, file: Path = FILE
+) -> None:
     """Type up to three sentences with a word: `compare`'s picture follows each pause in your typing.
 
-    Any word of data/senses can be chosen, or one for which `senses` gives example sentences (see `compare`).
+    Any word of data/senses can be chosen, or one for which `senses` gives example sentences (see `compare`). A button keeps
+    sentence 1 in `file` if a model assigns it another sense than you. `models` names those that are shown.
     """
     import ipywidgets  # imported here, because `compare` does not need it
 
@@ -73,13 +78,28 @@ def explore(word: str = "bank", senses: Examples | None = None) -> None:
     prepared = ipywidgets.Dropdown(options=["your own sentences", *PREPARED], description="show", layout=wide)
     chosen = ipywidgets.Dropdown(options=sorted({word, *_table().word}), value=word, description="word")
     texts = [ipywidgets.Text(description=name, layout=wide) for *_, name in PATHS]
+    meant = ipywidgets.Dropdown(description="1 means")
+    button = ipywidgets.Button(
+        description="Keep sentence 1", tooltip=f"append it to {file} if it fools a model"
+    )
+    said = ipywidgets.HTML()
     first = next((sentences for of, *sentences in PREPARED.values() if of == word), [])
     _fill(texts, first)
 
-    def drawn() -> Picture | HTML:
-        known = given if chosen.value == word else ()
+    def known() -> Frozen:
+        return given if chosen.value == word else ()
+
+    def offer_senses() -> None:
         try:
-            return picture(chosen.value, [text.value for text in texts if text.value.strip()], known)
+            meant.options = _senses_of(chosen.value, known())
+        except KeyError:  # which the picture explains
+            meant.options = ()
+
+    def drawn() -> Picture | HTML:
+        try:
+            return picture(
+                chosen.value, [text.value for text in texts if text.value.strip()], known(), models
+            )
         except (NotInSentence, KeyError) as problem:
             return _sentence(problem.args[0])
 
@@ -88,18 +108,28 @@ def explore(word: str = "bank", senses: Examples | None = None) -> None:
             chosen.value, *sentences = PREPARED[change["new"]]
             _fill(texts, sentences)
 
-    display(ipywidgets.VBox([prepared, chosen, *texts]))
-    handle = display(
-        _sentence("Loading four models and reading example sentences: about 10 seconds …"), display_id=True
-    )
-    handle.update(drawn())
+    def keep_first(_: object) -> None:
+        try:
+            readings = picture(chosen.value, [texts[0].value], known(), models).readings(0)
+            answer = keep(chosen.value, meant.value, texts[0].value, readings, file)
+        except (NotInSentence, NotKept, KeyError, OSError) as problem:
+            answer = str(problem.args[0] if len(problem.args) == 1 else problem)
+        said.value = escape(answer)
+
+    offer_senses()
+    display(ipywidgets.VBox([prepared, chosen, *texts, ipywidgets.HBox([meant, button, said])]))
+    print("Loading models and reading example sentences: up to ten seconds.")
+    handle = display(drawn(), display_id=True)
     later = _Later(lambda: handle.update(drawn()))
 
     def changed(change: dict) -> None:
+        said.value = ""
         if change["owner"] is chosen:
+            offer_senses()
             handle.update(_sentence(f"Reading example sentences with “{chosen.value}”: a few seconds …"))
         later()
 
+    button.on_click(keep_first)
     prepared.observe(take, names="value")
     for control in (chosen, *texts):
         control.observe(changed, names="value")
@@ -126,8 +156,8 @@ def _sentence(text: str) -> HTML:
     return HTML(f'<p role="status">{escape(text)}</p>')
 
 
-def picture(word: str, texts: Sequence[str], senses: Frozen = ()) -> Picture:
-    """The picture of `compare`."""
+def picture(word: str, texts: Sequence[str], senses: Frozen = (), models: Sequence[str] = MODELS) -> Picture:
+    """The picture of `compare`, for some of the models."""
     if not texts:
         raise NotInSentence(f"Type a sentence that contains “{word}”.")
     if len(texts) > len(PATHS):
@@ -135,11 +165,15 @@ def picture(word: str, texts: Sequence[str], senses: Frozen = ()) -> Picture:
     sentences = [find_word(text, word) for text in texts]
     panels = []
     with _one_thread():
-        for reader in all_readers():
+        for reader in map(reader_of, models):
             plane = _plane(reader, word, senses)
             walks = [_walk(reader, plane, sentence) for sentence in sentences]
             panels.append(Panel(reader.name, reader.how, plane, walks))
-    return Picture([sense for sense, _ in senses] or list(_examples(word, "train")), panels)
+    return Picture(_senses_of(word, senses), panels)
+
+
+def _senses_of(word: str, given: Frozen) -> list[str]:
+    return [sense for sense, _ in given] or list(_examples(word, "train"))
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Four models read a sentence: the vector of one word at every layer, and how much attention adds to it from each other word."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -201,21 +201,36 @@ def _owners(spans: list[list[int]], words: list[tuple[int, int]]) -> Int[Tensor,
     )
 
 
-@cache
-def all_readers() -> tuple[Reader, ...]:
-    """GloVe, ELMo, MiniLM and SmolLM2, loaded once (a few seconds). Raises PackageUnusable or ModelMissing in a sentence."""
-    with redirect_stdout(StringIO()):  # the notes on the models, which stand where a notebook works with them
-        minilm = load("all-MiniLM-L6-v2", attentions=True)
-        smollm2 = load("SmolLM2-135M-Instruct", attentions=True)
-    return (
-        GloVe(),
-        ELMo(),
-        Transformer(
-            minilm, "BERT (MiniLM)", "words on both sides, by attention", list(minilm.model.encoder.layer),
-            "attention.self.value", "attention.output.dense", ("attention.output.LayerNorm", "output.LayerNorm"),
-        ),
-        Transformer(
-            smollm2, "Decoder (SmolLM2)", "only the words before it", list(smollm2.model.layers),
-            "self_attn.v_proj", "self_attn.o_proj",
-        ),
+def _minilm() -> Reader:
+    minilm = load("all-MiniLM-L6-v2", attentions=True)
+    return Transformer(
+        minilm, MINILM, "words on both sides, by attention", list(minilm.model.encoder.layer),
+        "attention.self.value", "attention.output.dense", ("attention.output.LayerNorm", "output.LayerNorm"),
     )  # fmt: skip
+
+
+def _smollm2() -> Reader:
+    smollm2 = load("SmolLM2-135M-Instruct", attentions=True)
+    return Transformer(
+        smollm2, SMOLLM2, "only the words before it", list(smollm2.model.layers), "self_attn.v_proj", "self_attn.o_proj"
+    )  # fmt: skip
+
+
+MINILM, SMOLLM2 = "BERT (MiniLM)", "Decoder (SmolLM2)"
+MAKERS: dict[str, Callable[[], Reader]] = {"GloVe": GloVe, "ELMo": ELMo, MINILM: _minilm, SMOLLM2: _smollm2}
+MODELS = tuple(MAKERS)
+"""The names of the models, in the order in which they are shown."""
+
+
+@cache
+def reader_of(name: str) -> Reader:
+    """One of MODELS, loaded once (a few seconds). Raises ValueError for other names; PackageUnusable or ModelMissing in a sentence."""
+    if name not in MAKERS:
+        raise ValueError(f"There is no model “{name}” here. Choose from {', '.join(MODELS)}.")
+    with redirect_stdout(StringIO()):  # the notes on the models, which stand where a notebook works with them
+        return MAKERS[name]()
+
+
+def all_readers() -> tuple[Reader, ...]:
+    """GloVe, ELMo, MiniLM and SmolLM2."""
+    return tuple(map(reader_of, MODELS))

@@ -1,14 +1,14 @@
-"""What everybody's nbgrader must know. Installed as /etc/jupyter/nbgrader_config.py."""
+"""The nbgrader settings of all users. Installed as /etc/jupyter/nbgrader_config.py."""
 
 c = get_config()  # noqa: F821
 
 c.CourseDirectory.course_id = "words-in-context"
 c.Exchange.root = "/srv/nbgrader/exchange"
 
-# Validate: nbgrader's own limit of 30 s a cell is too short on a busy machine.
+# Validate: nbgrader's default limit of 30 s per cell is too short on a busy machine.
 c.Execute.timeout = 180
 
-# Validate names the question that has no answer, and lists extensions apart.
+# Validate lists questions without an answer, and extensions separately.
 try:
     from autograder.checks.validating import name_what_fails
 except ModuleNotFoundError:  # not installed here

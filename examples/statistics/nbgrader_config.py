@@ -10,7 +10,7 @@ c.CourseDirectory.course_id = "statistics"
 c.CourseDirectory.root = str(Path(__file__).resolve().parent)
 c.CourseDirectory.source_directory = "source"
 c.CourseDirectory.release_directory = "release"
-# Everything in the source folder but the notebook would be copied into the release: no script leaves it.
+# nbgrader copies every other file of the source folder into the release, except these. Scripts contain solutions.
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", ".*", "*.py"]
 
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your turn"}
@@ -18,7 +18,7 @@ c.ClearSolutions.text_stub = "*Your answer.*"
 
 c.Autograder.arrays = "numpy"
 
-# These notebooks need little: less than the defaults of autograder/jail/inside/limits.py is enough.
+# These notebooks run fast, so limits below the defaults of autograder/jail/inside/limits.py are enough.
 c.Jail.cell_seconds = 10
 c.Jail.notebook_seconds = 30
 

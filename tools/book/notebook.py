@@ -22,7 +22,7 @@ NOTHING_YET = "This part needs a running kernel: open the notebook in JupyterLab
 FOR_STUDENTS = """\
 ```{{note}}
 This page is for reading: the exercises are empty; the outputs of the other cells come from a run with every exercise solved.
-To work on them, <a href="../{zip}">download the notebooks</a>, type `make lab` and open `notebooks/{name}/{name}.ipynb`.
+To work on the exercises, <a href="../{zip}">download the notebooks</a>, type `make lab` and open `notebooks/{name}/{name}.ipynb`.
 ```"""
 FOR_INSTRUCTORS = """\
 ```{{warning}}

@@ -2,10 +2,10 @@
 
 c = get_config()  # noqa: F821
 
-# The longest cell takes 20 s on a quiet machine; nbgrader's own limit of 30 s would stop it on a slow one.
-c.Execute.timeout = 180  # seconds a cell
+# The longest cell takes 20 s on an idle machine; nbgrader's default limit of 30 s would stop it on a slow one.
+c.Execute.timeout = 180  # seconds per cell
 
-# Validate names the question that has no answer, and lists extensions apart.
+# Validate lists questions without an answer, and extensions separately.
 try:
     from autograder.checks.validating import name_what_fails
 except ModuleNotFoundError:  # not installed here

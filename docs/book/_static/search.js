@@ -1,7 +1,7 @@
-// Leads each result of Sphinx's search to the section that holds the words, and shows them in a sentence of it.
-// search-sections.js has the sections of every page: [place on the page, title, prose, code]; tools/book/sections.py makes it.
+// Links each result of Sphinx's search to the section that contains the words, and shows them in their context.
+// search-sections.js contains the sections of every page: [anchor, title, prose, code]; tools/book/sections.py generates this file.
 document.addEventListener("DOMContentLoaded", () => {
-  const AROUND = 90; // letters before the first word that is found, and twice as many after it
+  const AROUND = 90; // characters before the first word that is found; twice as many are shown after it
   const query = new URLSearchParams(location.search).get("q") || "";
   const stemmer = new Stemmer();
   const forms = splitQuery(query.toLowerCase())
@@ -57,5 +57,5 @@ document.addEventListener("DOMContentLoaded", () => {
       }
     }
   }).observe(results, { childList: true, subtree: true });
-  results.querySelectorAll("ul.search > li").forEach(lead); // those that were faster
+  results.querySelectorAll("ul.search > li").forEach(lead); // results that were already there
 });

@@ -12,11 +12,11 @@ from autograder.exercise import Draw, Exercise, Mistake
 
 
 def table_cases(draw: Draw) -> Iterator[Case]:
-    """Columns of different scales; each table has one that does not vary."""
+    """Columns with different scales; one column of each table is constant."""
     for rows, columns, constant in ((5, 3, 1), (4, 6, 0), (9, 2, 1)):
-        # No standard deviation is near 1: what is not divided, or divided by the variance, shows.
+        # No standard deviation is near 1, so an answer that does not divide, or divides by the variance, differs clearly.
         table = draw.normal(rows, columns) * draw.uniform(columns, low=3.0, high=8.0)
-        table[0] += 20  # nor may a draw be all small
+        table[0] += 20  # so that no draw has only small values
         table += draw.uniform(columns, low=2.0, high=9.0)
         table[:, constant] = 3.0
         yield {"table": table}
@@ -28,38 +28,38 @@ standardise = Exercise(
     rule=Rule("close", 1e-4, axes={"": "rows columns"}),
     mistakes=(
         Mistake(
-            "divided by n and not by n − 1",
-            "Your columns are too large by a factor that shrinks with the number of rows: that of a sample divides by n − 1.",
+            "divided by n instead of n − 1",
+            "Your columns are too large by a factor that approaches 1 as the number of rows grows: the sample standard deviation divides by n − 1.",
             "ddof=1",
             "ddof=0",
         ),
         Mistake(
             "the variance instead of the standard deviation",
-            "You divided by the variance. Its unit is the square of the column's, so that a unit is left over.",
+            "You divided by the variance. Its unit is the square of the column's unit, so your result still has a unit.",
             "table.std(axis=0, ddof=1)",
             "table.var(axis=0, ddof=1)",
         ),
         Mistake(
             "not centred",
-            "The spread of your columns is right, and their means are not 0.",
+            "The spread of your columns is right, but their means are not 0: subtract the mean of each column.",
             "(table - table.mean(axis=0))",
             "table",
         ),
         Mistake(
-            "centred, and not divided",
-            "The means of your columns are 0, and their standard deviations are still those of before.",
+            "centred but not divided",
+            "The means of your columns are 0, but their standard deviations are still those of the original columns.",
             " / deviation",
             "",
         ),
         Mistake(
             "one standard deviation for the whole table",
-            "You divided all columns by the same number; each has a standard deviation of its own.",
+            "You divided all columns by the same number, but each column has a standard deviation of its own.",
             "table.std(axis=0, ddof=1)",
             "np.full(table.shape[1], table.std(ddof=1))",
         ),
         Mistake(
             "rows instead of columns",
-            "Each of your rows has the mean 0; it is the columns that should.",
+            "Each of your rows has the mean 0, but each column should.",
             code="""
 def standardise(table):
     deviation = table.std(axis=1, ddof=1, keepdims=True)
@@ -67,14 +67,14 @@ def standardise(table):
 """,
         ),
         Mistake(
-            "a column that does not vary is divided by zero",
-            "Where a column's numbers are all equal you divide 0 by 0. Such a column becomes zeros.",
+            "a constant column is divided by zero",
+            "If the values of a column are all equal, you divide 0 by 0. Such a column should become zeros.",
             "    deviation[deviation == 0] = 1\n",
             "",
         ),
         Mistake(
-            "a column that does not vary stays as it is",
-            "A column whose numbers are all equal keeps its mean in your answer. It becomes zeros.",
+            "a constant column is left unchanged",
+            "A column whose values are all equal keeps its mean in your answer. It should become zeros.",
             edits={
                 "return (table - table.mean(axis=0)) / deviation": (
                     "varies = table.std(axis=0) > 0\n"
@@ -102,19 +102,19 @@ def standardise(table):
 """,
     },
     hints=(
-        "Which two numbers does each column have that all its rows share?",
+        "Which two numbers do you need from each column, the same for all its rows?",
         "In and out: (rows, columns). Means and standard deviations: (columns,).",
-        "deviation = sample standard deviation of each column\nwhere it is 0: 1\n(table − means) / deviation",
-        "Near miss: `table.std(axis=0)` divides by n. Look for the argument that says what is taken away from n.",
+        "deviation = sample standard deviation of each column\nreplace deviations of 0 by 1\n(table − means) / deviation",
+        "Near miss: `table.std(axis=0)` divides by n. Look for the argument that sets what is subtracted from n.",
     ),
-    survivors={"`deviation[deviation == 0] = 2`": "a column that does not vary is 0 divided by any number but 0"},
+    survivors={"`deviation[deviation == 0] = 2`": "a constant column becomes 0 for any divisor other than 0"},
 )
 
 # --------------------------------------------------------------------------------------- weighted median
 
 
 def weighted_cases(draw: Draw) -> Iterator[Case]:
-    """Weights of few binary digits, so that every processor adds them up to the same sum."""
+    """Weights with few binary digits, so that every processor computes the same sum."""
     yield weighted_case(
         draw, [0.5, 1.5, 1.0, 1.0], [2, 0, 3, 1]
     )  # exactly half is reached at the second value
@@ -124,7 +124,7 @@ def weighted_cases(draw: Draw) -> Iterator[Case]:
 
 
 def weighted_case(draw: Draw, weights: Sequence[float], order: Sequence[int]) -> Case:
-    """Random values, far enough apart; `weights` are those of the values in their order, both then stand as `order` says."""
+    """Random values that are far enough apart, with the weights of the sorted values; both are then arranged according to `order`."""
     values = np.cumsum(draw.uniform(len(weights), low=0.5, high=2.0)) - 3
     return {"values": values[order], "weights": np.array(weights, dtype=np.float32)[order]}
 
@@ -136,13 +136,13 @@ weighted_median = Exercise(
     mistakes=(
         Mistake(
             "the weights ignored",
-            "That is the median of the values alone. The 20 people of the large shop count as one.",
+            "This is the median of the values alone: the 20 employees of the large shop count as one.",
             "return values[order][np.searchsorted(reached, reached[-1] / 2)]",
             "return np.median(values)",
         ),
         Mistake(
             "the weighted mean",
-            "That is the weighted mean. The weighted median is one of the values.",
+            "This is the weighted mean. The weighted median is one of the values.",
             edits={
                 "return values[order][np.searchsorted(reached, reached[-1] / 2)]": (
                     "return (values * weights).sum() / weights.sum()"
@@ -151,29 +151,29 @@ weighted_median = Exercise(
         ),
         Mistake(
             "the values not sorted",
-            "Your answer depends on the order in which the values come. Put them in a row by size first.",
+            "Your answer depends on the order of the values. Sort the values by size first.",
             "order = np.argsort(values)",
             "order = np.arange(len(values))",
         ),
         Mistake(
             "the weights not sorted along with the values",
-            "The values stand in order and the weights as before: each weight must go where its value goes.",
+            "The values are sorted, but the weights are in their old order: each weight must stay with its value.",
             "np.cumsum(weights[order])",
             "np.cumsum(weights)",
         ),
         Mistake(
             "sorted by the weights",
-            "You put the lightest first. The row is ordered by the values.",
+            "You sorted by weight. Sort by the values instead.",
             edits={"np.argsort(values)": 'np.argsort(weights, kind="stable")'},
         ),
         Mistake(
             "more than half instead of at least half",
-            "Where the weights reach exactly half of their sum, you go one value too far.",
+            "If the weights reach exactly half of their sum, your answer is the next value.",
             edits={"reached[-1] / 2)": 'reached[-1] / 2, side="right")'},
         ),
         Mistake(
-            "the place of the value instead of the value",
-            "That is the place in the row, counted from 0. Which value stands there?",
+            "the position of the value instead of the value",
+            "This is the position in the sorted values, counted from 0. Which value is at this position?",
             edits={
                 "values[order][np.searchsorted(reached, reached[-1] / 2)]": (
                     "np.searchsorted(reached, reached[-1] / 2)"
@@ -197,9 +197,9 @@ def weighted_median(values, weights):
 """,
     },
     hints=(
-        "If everybody stands in a row by pay, where does the middle person stand?",
+        "If all employees stand in a row, ordered by pay, which position is in the middle?",
         "In: two arrays (n,). Out: one of the values.",
-        "sort the values, and the weights with them\nadd the weights up from the left\nthe first place where half of the sum is reached",
-        "Near miss: `np.sort(values)` and `np.sort(weights)` tear the pairs apart; `np.argsort` gives one order for both.",
+        "sort the values, and the weights with them\nadd up the weights from the left\nfind the first position at which half of the sum is reached",
+        "Near miss: `np.sort(values)` and `np.sort(weights)` separate each weight from its value; `np.argsort` gives one order for both.",
     ),
 )

@@ -10,7 +10,7 @@ from autograder.exercise import Draw, Exercise, Mistake
 def interval_cases(draw: Draw) -> Iterator[Case]:
     for n, draws, level in ((6, 40, 0.9), (5, 25, 0.5), (8, 60, 0.8)):
         sample = draw.normal(n) * 4 + 20
-        sample[0] += 15  # skew, so that mean and median are apart
+        sample[0] += 15  # skewed, so that mean and median differ
         yield {"sample": sample, "indices": draw.integers(0, n, draws, n), "level": level}
 
 
@@ -21,19 +21,19 @@ interval = Exercise(
     mistakes=(
         Mistake(
             "the sample's own quantiles",
-            "These are quantiles of the sample. The interval is for its mean: take one mean of each resample first.",
+            "These are quantiles of the sample. The interval is for the mean: compute the mean of each resample first.",
             "means = sample[indices].mean(axis=1)",
             "means = sample",
         ),
         Mistake(
             "the mean over the resamples",
-            "You took the mean over the resamples, one for each place. Each resample, a row, has a mean.",
+            "You averaged over the resamples, which gives one mean per position. Compute the mean of each resample, that is, of each row.",
             "axis=1",
             "axis=0",
         ),
         Mistake(
-            "all of the rest on each side",
-            "Too much lies outside: 1 − level is the share on both sides together.",
+            "1 − level on each side",
+            "Your interval leaves too many means outside: 1 − level is the fraction on both sides together.",
             "(1 - level) / 2",
             "1 - level",
         ),
@@ -44,14 +44,14 @@ interval = Exercise(
             "np.median(sample[indices], axis=1)",
         ),
         Mistake(
-            "the ends have changed places",
+            "the ends in the wrong order",
             "The upper end comes first in your answer.",
             "[outside, 1 - outside]",
             "[1 - outside, outside]",
         ),
         Mistake(
-            "drawn anew",
-            "You drew places of your own. `indices` says which numbers belong to each resample.",
+            "resamples drawn again",
+            "You drew positions of your own. `indices` specifies which values belong to each resample.",
             "sample[indices]",
             "np.random.default_rng(0).choice(sample, indices.shape)",
         ),
@@ -71,9 +71,9 @@ def interval(sample, indices, level):
 """,
     },
     hints=(
-        "How many means are there, and which part of them may lie outside?",
-        "`sample[indices]` has the shape (draws, n), the means (draws,), the answer (2,).",
-        "means = mean of each row of the resampled numbers\noutside = half of 1 − level\nthe quantiles outside and 1 − outside",
-        "Near miss: `np.quantile(means, [1 - level, level])` leaves twice as much outside.",
+        "How many means are there, and what fraction of them may lie outside the interval?",
+        "`sample[indices]` has the shape (draws, n), the means have (draws,), and the answer has (2,).",
+        "means = mean of each row of the resampled values\noutside = half of 1 − level\nreturn the quantiles outside and 1 − outside",
+        "Near miss: `np.quantile(means, [1 - level, level])` leaves twice as many means outside.",
     ),
 )

@@ -1,6 +1,7 @@
-// Marks the cells of nbgrader's notebooks, so that page.css can give them an edge, and the links that lead nowhere: a notebook
-// that was fetched from an exchange has no start page and no neighbours. Lists what Validate found under a count, and gives sliders names. JupyterLab and Notebook 7 load this file
-// as it stands: it is what a bundler would make of an extension (a container of webpack's module federation), written by hand.
+// Marks the cells of nbgrader's notebooks, so that page.css can draw a line next to them, and links without a target: a notebook
+// that was fetched from an exchange has no start page and no neighbours. Shows what Validate found as a list below a count, and
+// gives sliders names. JupyterLab and Notebook 7 load this file as it is: it has the form that a bundler produces (a container of
+// webpack's module federation), but was written by hand.
 (() => {
   const NAME = "exercise-page";
   const here = document.currentScript.src;
@@ -12,7 +13,7 @@
     return (await versions[0].get())();
   }
 
-  /** What nbgrader says of a cell, as a class; "" for one that is neither answered nor checked. */
+  /** The class for a cell, from nbgrader's metadata; "" for a cell that is neither an answer nor a check. */
   function kindOf(cell) {
     const nbgrader = cell.model.getMetadata("nbgrader") ?? {};
     if (nbgrader.solution || nbgrader.task) return "exercise-page-exercise";
@@ -26,7 +27,7 @@
     }
   }
 
-  /** Whether there is a file. Where the server cannot say, a link stays as it is. */
+  /** Whether a file exists. If the server cannot say, the answer is true, so that the link stays as it is. */
   async function isThere(server, path) {
     try {
       await server.contents.get(path, { content: false });
@@ -36,7 +37,7 @@
     }
   }
 
-  /** The file that a link of the text leads to, "" above the folder of the server; undefined for a link of another kind. */
+  /** The file to which a link of the text leads; "" if it is above the server's folder; undefined for other kinds of links. */
   function fileOf(link, files) {
     if (!/^https?:/.test(link.getAttribute("href") ?? "")) return undefined; // not resolved yet, or within the page
     const target = new URL(link.href);
@@ -44,7 +45,7 @@
     return target.pathname.startsWith(files.pathname) ? decodeURIComponent(target.pathname.slice(files.pathname.length)) : "";
   }
 
-  /** Links of the text to files that are not there become plain words. */
+  /** Show links to files that do not exist as plain text. */
   function followLinks(server, notebook) {
     const files = new URL("files/", new URL(server.serverSettings.baseUrl, document.baseURI));
     const asked = new Map([["", Promise.resolve(false)]]);
@@ -62,7 +63,7 @@
     look();
   }
 
-  /** A slider's handle is called by the words beside it, so that a screen reader can say what it moves. */
+  /** Name a slider's handle after the text next to it, so that a screen reader can say what the slider changes. */
   function nameSliders(notebook) {
     const look = () => {
       for (const handle of notebook.node.querySelectorAll("[role=slider]:not([aria-label])")) {
@@ -83,7 +84,7 @@
     });
   }
 
-  /** What Validate found, as a list under a count. nbgrader shows each cell in two boxes, below "The following cell failed:". */
+  /** Show what Validate found as a list below a count. nbgrader shows each cell in two boxes, below "The following cell failed:". */
   function listFailures(message) {
     const boxes = [...message.querySelectorAll(":scope > .jp-RenderedText > pre")];
     const list = document.createElement("ol");
