@@ -164,7 +164,7 @@ def _from_package(asked: Asked, head: Head, attentions: bool) -> Loaded:
 
 
 def _with_learned_head(asked: Asked, attentions: bool) -> Loaded:
-    """MiniLM with the head that the course has trained on novels. Raises NoSuchHead if this head is missing."""
+    """MiniLM with the head that the course has trained. Raises NoSuchHead if this head is missing."""
     try:
         model = learned_head.load_with_head(attentions=attentions)
     except learned_head.ModelMissing as missing:
@@ -173,7 +173,7 @@ def _with_learned_head(asked: Asked, attentions: bool) -> Loaded:
         ) from None
     note = (
         f"{_called(asked)}: {MINILM.what}. It was published without a masked-LM head; this course has trained one on novels "
-        "from 1839 to 1927 (data/models/novels_minilm.md). Expect older and simpler predictions."
+        "from 1839 to 1927 and briefly on modern text (data/models/novels_minilm.md). Expect older and simpler predictions."
     )
     return Loaded(model, AutoTokenizer.from_pretrained(MINILM.package.folder()), MINILM.name, note)
 

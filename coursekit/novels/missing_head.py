@@ -2,7 +2,7 @@
 
 MiniLM-L6 is an encoder like BERT, fine-tuned to compare sentences. For `fill-mask`, it lacks the head (a linear map, GELU,
 layer norm, the token table again, a bias for each subword). The two top layers are trained with the head; the other weights
-stay as published.
+stay as published. A second run (`build_continued`) continues on modern text and also changes the four lower layers a little.
 """
 
 from collections.abc import Iterator, Sequence
@@ -95,7 +95,7 @@ class LowRank(nn.Module):
 
 
 def build_continued(corpus: Corpus) -> BertForMaskedLM:
-    """MiniLM with the head of data/models; MOVING learns on, and the linear maps of the other layers by LowRank."""
+    """MiniLM with the head that `novels-minilm` has recorded; MOVING is trained further, the other layers' linear maps by LowRank."""
     model = load_with_head(attentions=True)  # "eager": its backward pass takes less than half the time
     for name, weight in model.named_parameters():
         weight.requires_grad_(name.startswith(MOVING))

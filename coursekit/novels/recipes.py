@@ -199,7 +199,7 @@ NOVELS = {
         held_out="validation",
     ),
     "modern-minilm": Recipe(
-        missing_head.build_continued, missing_head.continued_losses, steps=1_000, batch=16, learning_rate=1e-3,
+        missing_head.build_continued, missing_head.continued_losses, steps=448, batch=16, learning_rate=1e-3,
         weight_decay=0.01, slower=("bert.", 0.2), held_out="validation",
     ),
 }  # fmt: skip

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import torch
 from jaxtyping import Float
 from tokenizers import Tokenizer
 from torch import Tensor
@@ -27,8 +28,9 @@ from coursekit.small.gpt import GPT
 from coursekit.stored import models_folder, read, write
 
 TITLES = {
-    "minilm": "The part of MiniLM that predicts words: a head that the published encoder lacks, and the changes to its two top "
-    "layers while the head was trained. What is stored is the difference from the published weights",
+    "minilm": "The part of MiniLM that predicts words: a head that the published encoder lacks, and the changes to the encoder while "
+    "the head was trained: in full for the two top layers, of rank 8 for the linear maps of the other four. What is stored is the "
+    "difference from the published weights",
     "skipgram": "Skip-gram vectors of the 16,384 most frequent words, with 100 dimensions each",
     "elmo": "A character network and two separate stacks of 2 LSTM layers with 256 dimensions, one from left to right, one "
     "from right to left; it reads any word and predicts the 16,384 most frequent ones",
@@ -43,13 +45,18 @@ TITLES = {
 
 
 def save_minilm(model: BertForMaskedLM, folder: Path, about: dict[str, Any]) -> Path:
-    """Write only the weights that differ from `published()`: the head and the top layers."""
+    """Write only the weights that differ from `published()`: the head, the top layers, and updates of low rank.
+
+    Raises ValueError if the maps with such updates are not the published ones.
+    """
     start = dict(published().named_parameters())
     weights = {
         name: weight - start[name] for name, weight in model.named_parameters() if name.startswith(MOVING)
     }
     for name, part in model.named_modules():
         if isinstance(part, LowRank):
+            if not torch.equal(part.linear.weight, start[f"{name}.weight"]):
+                raise ValueError(f"{name} was changed before: start again from the head that novels-minilm records.")
             weights |= {f"{name}.up": SCALE * part.up.weight, f"{name}.down": part.down.weight}
     return _save("minilm", weights, folder, about)
 
@@ -179,4 +186,5 @@ def card(name: str, about: dict[str, Any], parameters: int) -> str:
         f"{about['minutes']:.0f} CPU minutes, on the novels of [data/novels](../novels/README.md), which also says what such a model "
         "learns from them besides words. All figures are for authors not seen in training, next to those of count-based "
         f"models; README.md says how they are measured.{about.get('note', '')}\n\n{curve}| figure | value |\n|---|---|\n{rows}\n"
+        f"{about.get('further', '')}"
     )

@@ -25,10 +25,10 @@ def test_what_the_student_measured_takes_the_place_of_what_is_recorded():
     keep_measured("ELMo", "05", [0.1, 0.4], {64: 2.0, 4096: 140.0})
     row = carried().loc["ELMo"]
     assert row[DERIVATIVE] == "0.2 (0.1 to 0.4)"  # the geometric mean
-    assert row[TIME] == "× 70" and row[SOURCE] == "you, in 05"
+    assert row[TIME] == "× 70" and row[SOURCE] == "measured by you, in 05"
     keep_measured("ELMo", "05", [0.3])
     assert carried().loc["ELMo", TIME] == "not measured"
-    assert (carried()[SOURCE] == "you, in 05").sum() == 1
+    assert (carried()[SOURCE] == "measured by you, in 05").sum() == 1
 
 
 def test_an_architecture_of_one_s_own_stands_at_the_end():
@@ -43,7 +43,7 @@ def test_the_scoreboard_and_the_table_do_not_meet(capsys):
     assert "empty" in capsys.readouterr().out
     add_row("ELMo", Accuracy(0.5, 0.4, 0.45, 0.46))
     assert journal.read()["scoreboard"]["ELMo"]["place"] == 1
-    assert carried().loc["ELMo", SOURCE] == "you, in 05"
+    assert carried().loc["ELMo", SOURCE] == "measured by you, in 05"
 
 
 @pytest.mark.parametrize(

@@ -55,10 +55,10 @@ def test_a_second_version_takes_the_place_of_the_first_and_leaves_the_others():
     ("source", "said"),
     [
         ("", "my_model.py does not contain yours yet"),
-        (RIGHT.replace('"tanh" if', '"none" if'), "different numbers with activation='gelu_tanh' (they"),
+        (RIGHT.replace('"tanh" if', '"none" if'), "different results with activation='gelu_tanh' (they"),
         (
             RIGHT.replace("self.narrow(relu", "float('nan') * self.narrow(relu"),
-            "different numbers with activation='relu' (they",
+            "different results with activation='relu' (they",
         ),
         (RIGHT.replace("self.narrow(gelu", "self.narow(gelu"), "AttributeError"),
         (RIGHT.replace("self.widen, self.narrow = ", "self.layers = "), "RuntimeError: Error(s) in loading"),
@@ -110,10 +110,10 @@ def test_a_block_is_tried_with_each_of_its_choices(home, change, said):
     ("old", "new", "said"),
     [
         ("", "", ""),
-        ("    optimiser.zero_grad()\n", "", "different numbers (they"),
-        ("[counts], targets[counts]", ".flatten(0, 1), targets.flatten()", "different numbers (they"),
-        ("(model.parameters(), most)", "(model.parameters(), 1.0)", "different numbers (they"),
-        ('group["lr"] = rate', "pass", "different numbers (they"),
+        ("    optimiser.zero_grad()\n", "", "different results (they"),
+        ("[counts], targets[counts]", ".flatten(0, 1), targets.flatten()", "different results (they"),
+        ("(model.parameters(), most)", "(model.parameters(), 1.0)", "different results (they"),
+        ('group["lr"] = rate', "pass", "different results (they"),
         ("return loss.item()", "pass", "stops with RuntimeError"),
     ],
 )
@@ -136,8 +136,8 @@ def collate(rows):
     ("old", "new", "said"),
     [
         ("", "", ""),
-        ("batch_first=True", "batch_first=True, padding_value=-1", "different numbers (they"),
-        ("return ids, torch", "return ids, ids != 0\n    torch", "different numbers in the mask (they"),
+        ("batch_first=True", "batch_first=True, padding_value=-1", "different results (they"),
+        ("return ids, torch", "return ids, ids != 0\n    torch", "different results in the mask (they"),
         ("return ids, ", "return ids\n    ", "stops with ValueError"),
     ],
 )

@@ -123,9 +123,9 @@ def test_each_digit_is_a_token_and_what_stands_before_it_is_not_torn(text, piece
 
 def test_another_vocabulary_than_was_asked_for_is_said(unpacked, capsys):
     assert len(tokenizer("roberta-base")) == 30_522
-    assert f"This is not the tokenizer of roberta-base, but that of {MINILM}" in capsys.readouterr().out
+    assert f"This is not the tokeniser of roberta-base, but that of {MINILM}" in capsys.readouterr().out
     assert len(tokenizer("gpt2")) == 49_152
-    assert f"This is not the tokenizer of gpt2, but that of {SMOLLM2}" in capsys.readouterr().out
+    assert f"This is not the tokeniser of gpt2, but that of {SMOLLM2}" in capsys.readouterr().out
     assert len(tokenizer("SmolLM2-135M")) == 49_152
     assert capsys.readouterr().out == ""
 

@@ -1,11 +1,16 @@
 """Where a word's vector is between its senses, and which words move it: numbers that can be checked another way."""
 
+from types import SimpleNamespace
+
+import pandas as pd
 import pytest
 import torch
 from jupyter_client.manager import start_new_kernel
 
+from coursekit.word_explorer import explore, explorer, pooled
 from coursekit.word_explorer.drawing import Panel, Picture, Walk
 from coursekit.word_explorer.explorer import PREPARED, compare, picture
+from coursekit.word_explorer.fooling import NotKept, keep
 from coursekit.word_explorer.plane import corners, plane_of
 from coursekit.word_explorer.readers import MOST_WORDS, NotInSentence, Reading, all_readers, find_word
 from tests.conftest import ROOT
@@ -161,13 +166,106 @@ explore("bank")
 def _next_picture(client, kind="text/plain"):
     while True:
         message = client.get_iopub_msg(timeout=120)
-        if message["header"]["msg_type"] == "update_display_data":
-            return message["content"]["data"][kind]
+        data = message["content"].get("data", {})
+        is_widget = "application/vnd.jupyter.widget-view+json" in data
+        if message["header"]["msg_type"] in ("display_data", "update_display_data") and not is_widget:
+            return data[kind]
 
 
 def test_other_words_need_examples():
     with pytest.raises(ValueError, match="at least two senses"):
         compare("cat", "The cat slept.", senses={"animal": ["A cat.", "The cat."]})
+
+
+SENTENCE = "The boat with all our money drifted to the muddy bank"
+
+
+def test_a_sentence_is_kept_once_with_the_reading_of_each_model_that_it_fools(tmp_path):
+    file = tmp_path / "fooled.csv"
+    assert keep("bank", "river", SENTENCE, {"ELMo": "river", "BERT": "money"}, file) == (
+        f"Added to {file}: BERT reads money."
+    )
+    keep("bank", "river", 'He said "bank",\n  and sat on it', {"BERT": "money", "GPT": "money"}, file)
+    for sense, sentence, says in (
+        ("river", SENTENCE, "already"),
+        ("money", "A bank.", "No model is fooled"),
+        ("river", "=bank()", "spreadsheet"),
+    ):
+        with pytest.raises(NotKept, match=says):
+            keep("bank", sense, sentence, {"BERT": "money"}, file)
+    with pytest.raises(NotInSentence):
+        keep("bank", "river", "Nothing", {"BERT": "money"}, file)
+    rows = pd.read_csv(file)
+    assert list(rows.columns) == ["word", "sense", "sentence", "model", "reading"]
+    assert rows.model.tolist() == ["BERT", "BERT", "GPT"]
+    assert rows.sentence[1] == 'He said "bank", and sat on it'
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n", b"", b"\xff\xfe\x00", b"word\n" + b"x" * 200_000])
+def test_another_file_of_this_name_is_left_alone(tmp_path, content):
+    file = tmp_path / "fooled.csv"
+    file.write_bytes(content)
+    with pytest.raises(NotKept, match=r"other columns|cannot be read"):
+        keep("bank", "river", SENTENCE, {"BERT": "money"}, file)
+    assert file.read_bytes() == content
+    assert pooled([file]).empty
+
+
+def test_files_of_a_class_are_pooled_without_what_the_button_would_not_write(tmp_path):
+    files = [tmp_path / f"{name}.csv" for name in "abc"]
+    for file in files[:2]:
+        keep("bank", "river", SENTENCE, {"BERT": "money"}, file)
+    with files[1].open("a") as edited:
+        edited.write(
+            "bank,river,=HYPERLINK(bank),BERT,money\nbank,river, @bank,BERT,money\nbank,river,A bank.,BERT,river\n"
+        )
+        edited.write(
+            "bank,river,No such word.,BERT,money\nbank,river\nbank,river,A bank.,BERT,money,more\n,,,,\n"
+        )
+    rows = pooled([*files, tmp_path / "none.csv"])
+    assert rows[["file", "sentence"]].to_numpy().tolist() == [[str(file), SENTENCE] for file in files[:2]]
+
+
+@pytest.mark.slow
+def test_the_button_keeps_a_sentence_that_fools_the_model_and_says_so(tmp_path, monkeypatch):
+    import ipywidgets
+
+    made = {"Text": [], "Dropdown": [], "Button": [], "HTML": []}
+    for kind, list_of in made.items():
+        widget = getattr(ipywidgets, kind)
+        monkeypatch.setattr(
+            ipywidgets,
+            kind,
+            lambda *args, widget=widget, list_of=list_of, **options: (
+                list_of.append(widget(*args, **options)) or list_of[-1]
+            ),
+        )
+    monkeypatch.setattr(
+        explorer, "display", lambda *shown, **options: SimpleNamespace(update=lambda it: None)
+    )
+    monkeypatch.setattr(explorer, "_Later", lambda call: lambda: None)
+    file = tmp_path / "fooled.csv"
+    explore("bank", models=["BERT (MiniLM)"], file=file)
+    text, meant, button, said = made["Text"][0], made["Dropdown"][2], made["Button"][0], made["HTML"][0]
+    text.value, meant.value = SENTENCE, "money"
+    readings = picture("bank", [SENTENCE], models=["BERT (MiniLM)"]).readings(0)
+    (reading,) = readings.values()
+    meant.value = {"money": "river", "river": "money"}[reading]
+    button.click()
+    assert said.value == f"Added to {file}: BERT (MiniLM) reads {reading}."
+    assert pooled([file]).sense.tolist() == [meant.value]
+    text.value = "<b>Nothing</b>"
+    button.click()
+    assert said.value == "The sentence does not contain the word “bank”."
+    text.value = SENTENCE
+    made["Dropdown"][1].value = "cell"
+    assert said.value == "" and meant.options == ("prison", "biology", "phone")
+
+
+@pytest.mark.parametrize("models", [["BERT"], "GloVe"])
+def test_a_model_that_does_not_exist_is_named_with_those_that_do(models):
+    with pytest.raises(ValueError, match=r"no model “\w+” here. Choose from GloVe, ELMo"):
+        picture("bank", ["A bank."], models=models)
 
 
 def _word_and_sentences(title):

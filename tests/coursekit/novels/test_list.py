@@ -18,7 +18,10 @@ def test_the_same_texts_are_the_same_and_others_are_named():
     other = Book("ef.txt", "A. Nobody", 1850, "train", 100, "00" * 32)
     new = Book("gh.txt", "A. Nobody", 1850, "train", 100, "11" * 32)
     said = compared(as_csv([BOOKS[0], other, new]), listed)
-    assert said == "1 not in your folder: cd.txt. 1 not in the list: gh.txt. 1 another text: ef.txt."
+    assert (
+        said
+        == "1 file missing from your folder: cd.txt. 1 file not in the list: gh.txt. 1 file with another text: ef.txt."
+    )
 
 
 def test_no_held_out_author_is_read_in_training_and_all_are_in_the_public_domain():

@@ -74,3 +74,30 @@ def test_a_checkpoint_holds_the_tied_weights_and_the_moments(corpus, tmp_path):
     optimizers[1].step()
     for (name, whole), (_, cut) in zip(model.named_parameters(), again.named_parameters(), strict=True):
         assert torch.equal(whole, cut), name
+
+
+def test_continued_training_reads_all_three_kinds_and_changes_the_lower_layers_by_low_rank(corpus, monkeypatch):
+    start = missing_head.load_with_head()
+    model = missing_head.build_continued(corpus)
+    ids = torch.tensor([[101, 2000, 103, 2001, 102]])
+    with torch.no_grad():
+        assert torch.allclose(model(ids).logits, start(ids).logits, atol=1e-4)  # the updates begin with 0
+    trainable = {name for name, weight in model.named_parameters() if weight.requires_grad}
+    assert all(name.startswith(missing_head.MOVING) or ".up." in name or ".down." in name for name in trainable)
+    assert sum(".up." in name for name in trainable) == 4 * 6  # four layers, six linear maps each
+
+    rows = {
+        kind: Ragged(np.full(60, piece, np.uint16), np.arange(6, 66, 6))
+        for kind, piece in (("brown, sequences", 2000), ("brown, sentences", 3000))
+    }
+    monkeypatch.setattr(missing_head.modern, "rows", lambda folder, split: rows)
+    missing_head.modern_rows.cache_clear()
+    seen = set()
+    monkeypatch.setattr(
+        missing_head, "masked_loss", lambda model, ids, generator: seen.add(ids[0, 1].item()) or ids.shape
+    )
+    batches = missing_head.continued_losses(model, corpus, 4, 0)
+    shapes = [next(batches) for _ in range(60)]
+    assert {2000, 3000} < seen
+    assert any(rows > 4 for rows, _ in shapes)  # more of the short sentences
+    missing_head.modern_rows.cache_clear()

@@ -8,7 +8,7 @@ import torch
 
 from coursekit.datasets import read_table
 from coursekit.models.learned_head import MOVING, load_with_head, published
-from coursekit.novels import figures, record, shipped, skip_gram
+from coursekit.novels import figures, missing_head, record, shipped, skip_gram
 from coursekit.novels.corpus import prepare
 from coursekit.novels.recipes import build_bert, build_elmo, build_gpt
 from coursekit.stored import ModelMissing, models_folder, read, write
@@ -50,6 +50,25 @@ def test_minilm_is_stored_as_the_difference_to_what_was_published(moved, tmp_pat
         "40 steps of one seed (0), 2 CPU minutes" in card
         and "| nats per gap | 3.210 (3.100 to 3.320) |" in card
     )
+
+
+@pytest.mark.slow
+def test_updates_of_low_rank_come_back_as_part_of_the_weights(corpus, tmp_path, monkeypatch):
+    torch.manual_seed(0)
+    with pytest.raises(ValueError, match="start again from the head that novels-minilm records"):
+        shipped.save_minilm(missing_head.build_continued(corpus), tmp_path, ABOUT)  # from the shipped head
+    monkeypatch.setattr(missing_head, "load_with_head", published)
+    model = missing_head.build_continued(corpus)
+    for name, weight in model.named_parameters():
+        if ".up." in name:
+            weight.data += 0.05 * torch.randn_like(weight)
+    path = shipped.save_minilm(model, tmp_path, ABOUT)
+    assert path.stat().st_size < 8e6
+    ids = torch.tensor([[101, 2000, 103, 2001, 102]])
+    with torch.no_grad():
+        before, after = published()(ids).logits, load_with_head(tmp_path)(ids).logits
+        assert torch.allclose(model(ids).logits, after, atol=0.05)  # stored in float16
+    assert (before - after).abs().max() > 1
 
 
 def test_the_start_of_the_head_is_the_same_each_time_and_gives_the_vectors_as_they_are():
