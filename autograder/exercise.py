@@ -90,7 +90,7 @@ def detached(function: str) -> Mistake:
     """The mistake of a `function` with the right values from which no gradient comes back, for `check(…, gradients=…)`."""
     return Mistake(
         "detached from its inputs",
-        f"Your values are right, but no gradient comes back to the inputs. {NEEDED}; {CUTS} them off.",
+        f"Your values are right, but no gradient reaches the inputs. {NEEDED}; {CUTS} them off.",
         f"def {function}(",
         f"@torch.no_grad()\ndef {function}(",
     )

@@ -123,7 +123,7 @@ def kernel_for(notebook: NotebookNode, path: Path) -> str:
         return same[0]
     raise CourseError(
         f"{path} is written in {wanted}, but its kernel{f' {own}' if own else ''} is not installed here. Nothing was run, and the "
-        f"hand-ins are not graded yet. Install the kernel ({how_to_install(wanted)}) and run the command again."
+        f"submissions are not graded yet. Install the kernel ({how_to_install(wanted)}) and run the command again."
     )
 
 

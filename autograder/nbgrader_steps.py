@@ -342,7 +342,7 @@ def _summary(graded: Sequence[tuple[Submission, Result]]) -> str:
             sentences.append(f"The submission could not be read. {submission.reason}".removesuffix("."))
         elif result.trouble:
             sentences.append(
-                "The notebook could not be run to its end; autograded/ contains it, with the reasons"
+                "The notebook could not be run to its end; the copy in autograded/ gives the reasons"
             )
     return f"{'. '.join(sentences)}."
 

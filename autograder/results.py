@@ -7,7 +7,7 @@ from typing import Any
 from autograder.checks.panels import Panels
 from autograder.checks.status import Ending, Status
 
-BUILDS = "It builds on "  # as `dependants` begins the line
+BUILDS = "This exercise builds on "  # as `dependants` begins the line
 LONGEST = 400  # characters of a reason that students read
 IN_SHORT = {Status.PASSED: "right", Status.MANUAL: "to be graded by hand"}
 
@@ -108,7 +108,7 @@ def in_short(verdict: CellVerdict) -> str:
 def told(verdict: CellVerdict) -> tuple[str, str, str]:
     """What a student reads of a wrong answer: what happened, the hint, and which earlier answer to correct first."""
     follows = next((line for line in verdict.reason.splitlines() if line.startswith(BUILDS)), "")
-    follows = follows and f"{follows} Correct that first."
+    follows = follows and f"{follows} Correct the earlier answer first."
     return _shortened(in_short(verdict)), _shortened(verdict.hint), follows
 
 

@@ -34,7 +34,7 @@ Results = Mapping[str, Any]
 
 
 class Figures:
-    """What the page says of one notebook, in seconds a submission."""
+    """What the page says of one notebook, in seconds per submission."""
 
     def __init__(self, results: Results, name: str):
         sizes = results["sizes"]
@@ -165,7 +165,7 @@ def _waiting(results: Results) -> Iterator[tuple[int, list[float], int, float, f
 
 
 class PlainFigures:
-    """Of the ordinary nbgrader assignment, in seconds a submission."""
+    """Of the ordinary nbgrader assignment, in seconds per submission."""
 
     def __init__(self, results: Results):
         sizes = results["sizes"]
@@ -330,7 +330,7 @@ def draw(results: Results, both: list[Figures], picture: Path) -> str:
                 f"{value:.3g}", (value, row), (3, 0), textcoords="offset points", va="center", fontsize=8
             )
         said.append(f"{figures.name}: " + ", ".join(f"{name} {value:.3g}" for name, value in values.items()))
-    left.set(xscale="log", xlabel="seconds a submission (logarithmic)")
+    left.set(xscale="log", xlabel="seconds per submission (logarithmic)")
     left.set_yticks([row + 0.19 for row in range(len(values))], values)
     left.set_xlim(right=5 * left.get_xlim()[1])
     left.invert_yaxis()
@@ -348,4 +348,4 @@ def draw(results: Results, both: list[Figures], picture: Path) -> str:
     figure.savefig(picture, dpi=120)
     plt.close(figure)
     flat = ", ".join(f"{value:.0f} at {count}" for count, value in zip(counts, each, strict=True))
-    return f"Seconds a submission, {'; '.join(said)}. Milliseconds of each by size of the class: {flat}."
+    return f"Seconds per submission, {'; '.join(said)}. Milliseconds per submission by size of the class: {flat}."

@@ -139,7 +139,7 @@ def test_an_interrupted_installation_goes_on(bootstrap, monkeypatch, capsys):
 def test_one_interrupted_before_there_was_a_python_is_made_again(bootstrap, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(bootstrap.sys, "executable", "/bin/false")
-        assert "could not make" in bootstrap.main([])
+        assert "could not create" in bootstrap.main([])
     assert bootstrap.main([]) == 0
     assert bootstrap.installed == STEPS
 
@@ -407,7 +407,7 @@ def test_cleaning_deletes_what_can_be_made_again_and_nothing_else(bootstrap, cou
 
 def test_an_old_python_is_told_which_one_is_needed(bootstrap, monkeypatch):
     monkeypatch.setattr(bootstrap.sys, "version_info", (3, 10, 13))
-    assert "needs Python 3.11 or newer, but this is Python 3.10" in bootstrap.main(["lab"])
+    assert "needs Python 3.11 to 3.13, but this is Python 3.10" in bootstrap.main(["lab"])
     assert not bootstrap.VENV.exists()
 
 

@@ -270,7 +270,7 @@ def run_demo(
     course = copy_course(root, folder.resolve())
     assignment = find_assignment(course, name) if name else for_a_demonstration(assignments(course))
     students = make_class(assignment, hostile=isolation != "none")
-    tell(f"A class of {len(students)} in {course}, a copy of the course: {assignment.name}.")
+    tell(f"A class of {len(students)} was created in {course}, a copy of the course: {assignment.name}.")
     put_into_gradebook(assignment, students)
     download, worksheet = write_download(assignment, students)
     tell(f"autograder collect {download.name} {assignment.argument} --names {worksheet.name} --zone UTC")

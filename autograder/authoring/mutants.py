@@ -132,7 +132,7 @@ def survivor_table(report: Report) -> Group:
     """The report as a table of survivors under one line of numbers."""
     caught = report.total - len(report.survivors)
     table = Table(box=None, header_style="bold")
-    for column in ("survivor", "change", "why it is the same"):
+    for column in ("survivor", "change", "why it is equivalent"):
         table.add_column(column, overflow="fold")
     for exercise, change, why in report.survivors:
         # A subscript is no command to the terminal.
@@ -166,7 +166,9 @@ def changed_cells(
                 changed, old, new = _with_mutation(tree, statement, node, mutate)
                 if changed not in seen:
                     seen.add(changed)
-                    what = f"`{old}` → `{new}`" if new != old else f"`{old}`, left after its first round"
+                    what = (
+                        f"`{old}` → `{new}`" if new != old else f"`{old}`, exited after the first iteration"
+                    )
                     yield Mutant(exercise, what, changed)
 
 

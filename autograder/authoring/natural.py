@@ -72,7 +72,7 @@ def _answers(exercise: str, solution: str, lists: Mapping[str, list[dict]]) -> I
     for _, entry in entries:
         about = f"{exercise}, answer {entry['what']!r}"
         if sum(way in entry for way in (*WRITTEN_OUT, "edits")) != 1:
-            raise CourseError(f"{about} needs one of these: edits, {', '.join(WRITTEN_OUT)}.")
+            raise CourseError(f"{about}: one of these keys is required: edits, {', '.join(WRITTEN_OUT)}.")
         if [other["what"] for _, other in entries].count(entry["what"]) > 1:
             raise CourseError(f"{about} occurs twice.")
         if "edits" not in entry:

@@ -75,7 +75,7 @@ class Rate:
 
     def __str__(self) -> str:
         does = "earns its own share of the points" if self.kind == "credit" else "passes"
-        said = f"{self.exercise}, {self.kind} {self.variant!r}: {does} on {self.passed} of {self.seeds} seeds, not on {self.wanted}"
+        said = f"{self.exercise}, {self.kind} {self.variant!r}: {does} on {self.passed} of {self.seeds} seeds instead of {self.wanted}"
         remedy = ". Add a case on which it is wrong, or explain in `survivors` why it is equally right."
         return said + remedy if self.kind == "generic" else said
 

@@ -34,7 +34,7 @@ KINDS = {
     "lazy": "lazy answers never pass",
     "alternative": "right answers always pass",
     "rounding": "verdicts never depend on the last bit of an input",
-    "credit": "partial credit is never luck",
+    "credit": "partial credit is never earned by chance",
     "generic": "mistakes that nobody listed are detected on every draw",
 }
 

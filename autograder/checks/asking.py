@@ -158,7 +158,7 @@ def _array(value: Any, notes: dict[str, None], adapter: Arrays, inside: str = ""
     elif isinstance(value, list | tuple):
         value = _stacked(value, notes, adapter)
     else:
-        raise WrongType(f"a {inside} that holds {_kind(value)}" if inside else _kind(value))
+        raise WrongType(f"a {inside} that contains {_kind(value)}" if inside else _kind(value))
     if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
         raise WrongType(f"an array of {value.dtype}")
     if value.dtype.kind == "u" and value.dtype.itemsize > 1:

@@ -77,7 +77,7 @@ class Calibration:
             ratios = self._ratios()
             double = sum(abs(ratio) <= 1 for ratio in ratios)
             said.append(
-                f"Of your {_count(len(numbers), 'number')}, {close} {_was(close)} within 10 % of the result and {double} within a factor of 2. "
+                f"Of your {_count(len(numbers), 'predicted number')}, {close} {_was(close)} within 10 % of the result and {double} within a factor of 2. "
                 f"{high} {_was(high)} too high and {low} too low."
             )
         return said
@@ -130,8 +130,8 @@ class Calibration:
             f'<circle cx="{x}" cy="{height - row * n + 3}" r="3.6" fill="{RIGHT}"/>' for x, n in dots
         )
         middle = left + 3 * step
-        title = f'<text x="{middle}" y="{height + 33}" text-anchor="middle" fill="currentColor">your number divided by the result</text>'
-        said = f"{_count(len(ratios), 'number')} by the ratio of prediction to result: from {2 ** ratios[0]:.2g} to {2 ** ratios[-1]:.2g}."
+        title = f'<text x="{middle}" y="{height + 33}" text-anchor="middle" fill="currentColor">your prediction divided by the result</text>'
+        said = f"Dot plot of {_count(len(ratios), 'prediction')} by the ratio of prediction to result, which ranges from {2 ** ratios[0]:.2g} to {2 ** ratios[-1]:.2g}."
         return (
             f'<svg role="img" aria-label="{escape(said)}" viewBox="-10 0 {width + 40} {height + 40}" width="{width + 40}" '
             f'style="max-width:100%;font-size:11px">'
@@ -145,7 +145,7 @@ class Calibration:
             f"<td {cell}>{in_html(_shown(one.predicted))}</td><td {cell}>{in_html(_shown(one.found))}</td></tr>"
             for one in self.compared
         )
-        head = "".join(f"<th {cell}>{title}</th>" for title in ("", "prediction", "yours", "result"))
+        head = "".join(f"<th {cell}>{title}</th>" for title in ("", "name", "your prediction", "result"))
         return f"<details><summary>All {_count(len(self.compared), 'prediction')}</summary><table><tr>{head}</tr>{rows}</table></details>"
 
 

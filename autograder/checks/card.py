@@ -80,13 +80,17 @@ class Card:
         verdict = self.verdict
         sentences = [line for line in (verdict.reason, verdict.hint) for line in line.splitlines() if line]
         if self.needs:
-            sentences = [f"This builds on `{self.needs}`, which is not answered yet."]
+            sentences = [f"This exercise builds on `{self.needs}`, which you have not answered yet."]
         if self.failing:
             sentences += self._where()
         if self.builds_on:
-            sentences.append(f"It builds on {', '.join(self.builds_on)}: correct that first.")
+            sentences.append(
+                f"This exercise builds on {', '.join(self.builds_on)}: correct the earlier answer{'s' if self.builds_on[1:] else ''} first."
+            )
         if not verdict.passed and not verdict.hint and not self.needs:
-            sentences.append(f'Stuck? hint("{self.key.name}") gives a first nudge, then more.')
+            sentences.append(
+                f'Stuck? hint("{self.key.name}") gives you a first hint, and further hints if you run it again.'
+            )
         if verdict.passed:
             sentences += [f"Note: {note}." for note in verdict.notes]
         return sentences
@@ -103,8 +107,8 @@ class Card:
         else:
             which = f"input{'s' if numbers[1:] else ''} {_listed(numbers)} of {len(self.answers)}"
         return [
-            f"Wrong on {which}. Input {at + 1}: {inputs}.",
-            f'case("{self.key.name}") gives you that input to try. print(…) works inside your function, too.',
+            f"Your answer is wrong on {which}. Input {at + 1}: {inputs}.",
+            f'case("{self.key.name}") gives you this input to try. print(…) works inside your function, too.',
         ]
 
     def _shown(self) -> tuple[np.ndarray, np.ndarray] | None:

@@ -103,7 +103,7 @@ def compare(
 ) -> Finding | None:
     """None when the answer is right; otherwise what is wrong with it."""
     if answer is None:
-        return Finding(Status.MISSING, "No answer came back.")
+        return Finding(Status.MISSING, "No answer was returned.")
     if answer.problem:
         return _problem(answer, rule)
     answer = in_parts(answer, want)
@@ -170,14 +170,14 @@ def _compare_arrays(
     exact = want.dtype.kind != "f" or rule.kind == "equal"
     nan = np.isnan(values) & (exact | ~np.isnan(target))
     if nan.any():
-        share = "Your number is" if nan.size == 1 else f"{_share(nan)} of your numbers are"
+        share = "Your number is" if nan.size == 1 else f"{_share(nan, 'numbers')} are"
         return Fault("nan", f"{share} NaN (0/0, ∞ − ∞, 0 · ∞ or log of a negative number).", nan)
     if exact:
         different = values != target
     else:
         infinite = np.isinf(values) & ~np.isinf(target)
         if infinite.any():
-            share = "Your number is" if infinite.size == 1 else f"{_share(infinite)} of your numbers are"
+            share = "Your number is" if infinite.size == 1 else f"{_share(infinite, 'numbers')} are"
             return Fault("infinite", f"{share} infinite, although finite numbers are expected.", infinite)
         different = ~_close(values, target, tolerance_for(got, rule, notes))
     if not different.any():
@@ -224,7 +224,7 @@ def _compare_gradients(answer: Answer, want: Answer, rule: Rule) -> Finding | No
     if not none and not other:
         return None
     if answer.message:
-        reason = f"The values are right, but no gradient can be computed, and the notebook needs it: {answer.message}."
+        reason = f"The values are right, but no gradient can be computed, and the notebook needs one: {answer.message}."
     elif none:
         reason = (
             f"The values are right, but no gradient reaches {listed_names(none)}. {NEEDED}; {CUTS} them off."
@@ -271,7 +271,7 @@ def _close(values: np.ndarray, target: np.ndarray, tolerance: float) -> np.ndarr
 
 def _difference(values: np.ndarray, target: np.ndarray, different: np.ndarray, what: str) -> str:
     if values.size > 1:
-        return f"{_share(different)} of your {what} differ from the expected ones."
+        return f"{_share(different, what)} differ from the expected ones."
     return f"Your number is {number(values.item())}; {number(target.item())} is expected."
 
 
@@ -298,7 +298,7 @@ def _exposure_sentences(exposure: Exposure, needed: int) -> str:
     alarms = len(exposure.false_alarms)
     sentences = [f"Your inputs expose {len(exposure.exposed)} of {exposure.faults} planted faults"]
     if alarms:
-        sentences[0] += f", less {alarms} false alarm{'s' if alarms > 1 else ''}: {exposure.net}"
+        sentences[0] += f"; minus {alarms} false alarm{'s' if alarms > 1 else ''}, that makes {exposure.net}"
     sentences[0] += f". You need {needed}."
     if exposure.escaped:
         about = dict.fromkeys(implementation.about for implementation in exposure.escaped)
@@ -329,7 +329,7 @@ def _problem(answer: Answer, rule: Rule) -> Finding:
         return Finding(
             Status.FAILED,
             f"Your function changed its input ({answer.message}). The caller still needs the old values: "
-            "return a new one instead of writing into the one that was given.",
+            "return a new object instead of writing into the one that was given.",
         )
     wanted = with_article(ADAPTERS[rule.arrays].word)
     return Finding(Status.FAILED, f"Your function returned {answer.message}; {wanted} is expected.")
@@ -364,9 +364,7 @@ def _wrong_parts(answer: Answer, want: Answer, rule: Rule) -> str:
             if not _compare_arrays(answer.arrays[""], want.arrays[part], rule, "")
         ]
         if len(same) == 1:
-            sentence += (
-                f" What your function returned is {label(same[0]).removesuffix(': ').lower()} of them."
-            )
+            sentence += f" What your function returned is {label(same[0]).removesuffix(': ').lower()} of the expected answer."
     return sentence
 
 
@@ -459,8 +457,8 @@ def _with_nan_equal(answer: Answer, recorded: Answer, rule: Rule) -> bool:
     return stopped[0] == stopped[1] and same_gradients(answer.gradients, recorded.gradients)
 
 
-def _share(mask: np.ndarray) -> str:
-    return f"{int(mask.sum())} of {mask.size}"
+def _share(mask: np.ndarray, what: str) -> str:
+    return f"{int(mask.sum())} of your {mask.size} {what}"
 
 
 def label(part: str) -> str:

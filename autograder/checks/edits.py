@@ -48,12 +48,12 @@ class Edits:
 
 def _why(name: str, error: BaseException | None, new: set[str]) -> str:
     if error is not None:
-        happened = f"ended with {type(error).__name__}: {message(error).partition(chr(10))[0][:200]}"
+        happened = f"stopped with {type(error).__name__}: {message(error).partition(chr(10))[0][:200]}"
     else:
         others = ", ".join(f"`{other}`" for other in sorted(new)[:3])
         happened = f"defined {others} and not `{name}`" if new else f"did not define `{name}`"
     return (
-        f"When that cell was last run, it {happened}. The `{name}` in memory is the earlier version, so it was not judged: "
+        f"When that cell was last run, it {happened}. The `{name}` in memory is the earlier version, so it was not checked: "
         "change the cell, run it, and then run this check again."
     )
 

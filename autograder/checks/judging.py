@@ -90,7 +90,11 @@ def judge(
     lines = [size]
     if len(wrong) < len(findings):
         apart = what_sets_apart(cases, list(wrong)) if cases and not size else ""
-        lines = [f"Right on {len(findings) - len(wrong)} of {len(findings)} inputs.", apart, size]
+        lines = [
+            f"Your answer is right on {len(findings) - len(wrong)} of {len(findings)} inputs.",
+            apart,
+            size,
+        ]
         partly = finding.status == Status.FAILED and _mistake_where_wrong(
             wrong, answers, expected, rule, mistakes
         )
@@ -106,7 +110,7 @@ def judge(
         if partly:
             lines.append(
                 f"On {len(wrong) - len(finite)} of {len(findings)} inputs some of your numbers are NaN or infinite. On the other inputs where your "
-                f"answer is wrong, they are those of a known mistake: {partly.name}."
+                f"answer is wrong, your numbers are those of a known mistake: {partly.name}."
             )
             reason, at = " ".join(filter(None, lines)), next(iter(finite))
             return Verdict(Status.FAILED, reason, partly.name, partly.hint, at, finite[at].part, notes)

@@ -58,8 +58,8 @@ def borrow(name: str = "", key: str = "") -> None:
             f"{SIGN} {name}: lent, earns no points",
             (
                 _when_it_works(name),
-                "Run → Run All Cells runs the cells that depend on it, now and the next time you open the notebook.",
-                "Your own answer takes its place as soon as you run it.",
+                "Run → Run All Cells runs the cells that depend on the function, now and the next time you open the notebook.",
+                "As soon as you run your own answer, it replaces the lent function.",
             ),
             WAITING,
         )
@@ -71,16 +71,16 @@ def _when_it_works(name: str) -> str:
     passed = journal.checks()
     missing = [other for other in _called_by(name) if not passed.get(other) and not is_lent(other)]
     if not missing:
-        return "It works from now on."
+        return "The function works from now on."
     *first, last = (other.rpartition(".")[2] for other in missing)
     if not first:
         return (
-            f"It calls {last}, so it works only once the check of {last} has passed. "
+            f"The function calls {last}, so it works only once the check of {last} has passed. "
             f'You can borrow that function, too: borrow("{missing[0]}").'
         )
     borrowing = ", ".join(f'borrow("{other}")' for other in missing)
     return (
-        f"It calls {', '.join(first)} and {last}, so it works only once their checks have passed. "
+        f"The function calls {', '.join(first)} and {last}, so it works only once their checks have passed. "
         f"You can borrow these functions, too: {borrowing}."
     )
 
@@ -101,11 +101,11 @@ def offer(name: str) -> str:
     if file is None:
         return ""
     if _key(file):
-        return f'Still stuck? borrow("{name}") lends you a working function, so that the cells that depend on it run. It earns no points.'
+        return f'Still stuck? borrow("{name}") lends you a working function, so that the cells that depend on it can run. A lent function earns no points.'
     when = f" on {_readable(file.opens)}" if file.opens else ""
     return (
-        f"A working function can be borrowed when your instructor publishes the key{when}: "
-        f'then borrow("{name}", key="…").'
+        f"You can borrow a working function once your instructor publishes the key{when}: "
+        f'run borrow("{name}", key="…").'
     )
 
 
@@ -160,7 +160,7 @@ def _put(name: str, source: str, names: dict[str, Any]) -> None:
         exec(compile(source, f"<lent {name}>", "exec"), names)
     except NameError as error:  # an import, or what an earlier cell defines
         raise WrongCall(
-            f"`{error.name}` is not defined yet: run the cells above first, then borrow."
+            f"`{error.name}` is not defined yet: run the cells above first, then run borrow again."
         ) from None
     _lent[name] = {bound: names[bound] for bound in bound_names(source)}
 

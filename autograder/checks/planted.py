@@ -98,9 +98,7 @@ def problem_with(inputs: Inputs, about: Task) -> str:
             if array.dtype != bool and not np.isin(array, (0, 1)).all():
                 return f"{name} contains numbers other than 0 and 1; it must say yes (1) or no (0) for each pair."
         elif not np.isfinite(array).all():
-            return (
-                f"{name} contains NaN or infinite numbers: no implementation promises anything about those."
-            )
+            return f"{name} contains NaN or infinite numbers: no implementation promises anything about such numbers."
         elif np.abs(array.astype(np.float64)).max(initial=0.0) > about.largest:
             return f"{name} contains numbers beyond ±{about.largest:,.0f}, which is the limit."
     return ""

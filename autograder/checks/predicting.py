@@ -57,23 +57,23 @@ def reveal(name: str = "", value: float | str | None = None, because: Mapping[st
         if isinstance(guess, str):
             calibrating.remember(name, guess, value)
         yours = _about_the_choice(guess, value, because)
-        display(Note(f"Prediction {name}", (f"It is: {value}.", yours)))
+        display(Note(f"Prediction {name}", (f"The result is: {value}.", yours)))
         return
     value = _number_in("reveal", name, value)
     if not isinstance(guess, float):
         yours = "You made no prediction."
     else:
         calibrating.remember(name, guess, value)
-        yours = f"You predicted {_number(guess)}, off by {abs(guess - value):.2g}."
-    display(Note(f"Prediction {name}", (f"It is {_number(value)}. {yours}",)))
+        yours = f"You predicted {_number(guess)}, which is off by {abs(guess - value):.2g}."
+    display(Note(f"Prediction {name}", (f"The result is {_number(value)}. {yours}",)))
 
 
 def _about_the_choice(guess: Any, right: str, because: Mapping[str, str]) -> str:
     if not isinstance(guess, str):
         return "You made no prediction."
     if guess == right:
-        return "As you said."
-    return " ".join(filter(None, [f"You said: {guess}.", because.get(guess, "")]))
+        return "As you predicted."
+    return " ".join(filter(None, [f"You predicted: {guess}.", because.get(guess, "")]))
 
 
 def _number_in(function: str, name: str, value: Any) -> float:

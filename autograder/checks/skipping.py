@@ -197,7 +197,7 @@ class Skipping:
             names = ", ".join(f"`{name}`" for name in wrong)
             display(
                 Note(
-                    f"… uses {names}, which {verb} not right yet: what this cell shows may be wrong",
+                    f"… this cell uses {names}, which {verb} not right yet: its output may be wrong",
                     colour=WRONG,
                 )
             )

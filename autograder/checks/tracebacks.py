@@ -3,7 +3,7 @@
 import traceback
 from types import TracebackType
 
-NOT_RUN = "The cell that defines it was not run, or it ended with an error: look there first."
+NOT_RUN = "The cell that defines this name was not run, or it stopped with an error: look there first."
 
 
 def stub_name(error: NotImplementedError) -> str | None:

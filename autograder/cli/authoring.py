@@ -113,7 +113,7 @@ def mutants(
 ) -> None:
     """Make small changes to the solutions (mutants) and report how many of them the checks catch.
 
-    Fails if a mutant passes its check and the exercise does not explain why it is right (`survivors`).
+    The command fails if a mutant passes its check and the exercise does not explain (in `survivors`) why the mutant is right.
     """
     from autograder.authoring.mutants import judge_mutants, survivor_table  # start-up: nbgrader
 
@@ -137,7 +137,7 @@ def rates(
     natural: Annotated[
         Path | None,
         typer.Option(
-            help="A YAML file with further answers to try, as students would write them, in the format of tests/natural."
+            help="A YAML file with further answers to test, as students would write them, in the format of tests/natural."
         ),
     ] = None,
     workers: Workers = None,
@@ -203,13 +203,13 @@ def student_release(
 def lend(
     name: Name,
     early: Annotated[
-        bool, typer.Option("--early", help="Print it even before the time in c.Autograder.lend_from.")
+        bool, typer.Option("--early", help="Print the key even before the time in c.Autograder.lend_from.")
     ] = False,
 ) -> None:
     """Print the line with which students can borrow a notebook's working functions, for you to publish.
 
     Set c.Autograder.lend = "key" in nbgrader_config.py before you hand out the notebook. Borrowed functions earn no points.
-    Anyone who has the key can also read the functions, so publish it after the last hand-in, or when that does not matter.
+    Anyone who has the key can also read the functions, so publish it after the last submission, or when it does not matter that students can read them.
     """
     from autograder.authoring.lending import published_key  # start-up: cryptography
 

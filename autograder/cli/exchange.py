@@ -27,7 +27,7 @@ def collect(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="[ASSIGNMENT]", help="Default: each notebook's name says which assignment it belongs to."
+            metavar="[ASSIGNMENT]", help="The assignment. Default: the one that each notebook is named after."
         ),
     ] = "",
     names: Annotated[
@@ -134,7 +134,7 @@ def export(
     to: Annotated[
         Destination | None,
         typer.Option(
-            help="The system that imports the file. Default: the one that the hand-ins were collected from, or csv."
+            help="The system that imports the file. Default: the one that the submissions were collected from, or csv."
         ),
     ] = None,
     output: Annotated[
@@ -185,7 +185,7 @@ def export(
         to = Destination(found) if found in EXPORTERS else Destination.CSV
         say_lines(
             [
-                f"The hand-ins were collected from {where}: exporting for {to.value}. --to selects a different layout."
+                f"The submissions were collected from {where}: exporting for {to.value}. --to selects a different layout."
             ]
         )
     exporter = EXPORTERS[to.value](column=column, unfinished=unfinished, assignment=[chosen.name])
@@ -219,7 +219,7 @@ def feedback(
 ) -> None:
     """Write a page of feedback for each graded student to feedback/, with every verdict and the reason for it.
 
-    With --zip, also pack the pages for the system that the hand-ins were collected from.
+    With --zip, also pack the pages for the system that the submissions were collected from.
 
     - Moodle: View all submissions, Upload multiple feedback files in a zip; the assignment's feedback type Feedback files
       must be on.
@@ -277,7 +277,7 @@ def package(
         ),
     ] = None,
 ) -> None:
-    """Pack an assignment for Gradescope or GitHub Actions, which then grade each hand-in as soon as it arrives.
+    """Pack an assignment for Gradescope or GitHub Actions, which then grade each submission as soon as it arrives.
 
     - gradescope: upload NAME-gradescope.zip as the autograder of a programming assignment. Each exercise becomes a test.
     - github: NAME-github.yml is a workflow that fetches NAME-github.zip, grades what is pushed, and shows the result as the

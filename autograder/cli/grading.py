@@ -49,7 +49,7 @@ def grade(
     watching: Annotated[
         bool,
         typer.Option(
-            "--watch", help="Keep running: grade each hand-in as it arrives, with feedback, until Ctrl+C."
+            "--watch", help="Keep running until Ctrl+C: grade each submission, with feedback, as it arrives."
         ),
     ] = False,
     exchange: Annotated[
@@ -74,7 +74,7 @@ def grade(
     with `dask worker tcp://host:port`. See docs/grading.md.
 
     With --watch the command keeps running. It checks the folder of submissions once a second, grades what is new and complete, writes the
-    page of feedback, and prints a line for each hand-in. This takes seconds, because the servers stay warm. Stop it with
+    page of feedback, and prints a line for each submission. This takes seconds, because the servers stay warm. Stop it with
     Ctrl+C. When you start it again, it grades nothing twice.
     """
     if watching or exchange:
@@ -166,7 +166,7 @@ def _watch(
             watched.start()
             where = f"{folder.name}/ and the exchange" if inbound else f"{folder.name}/"
             _say_now(
-                f"Watching {where} for {chosen.name}; feedback goes to {chosen.feedback('STUDENT').relative_to(chosen.root)}/. Ctrl+C ends it."
+                f"Watching {where} for {chosen.name}; feedback goes to {chosen.feedback('STUDENT').relative_to(chosen.root)}/. Stop with Ctrl+C."
             )
             while not ended:
                 for arrival in watched.look():
@@ -186,7 +186,7 @@ def _say_now(sentence: str) -> None:
 
 
 def watch(name: Name) -> None:
-    """Show the progress of an `autograder grade` that was started elsewhere, until it ends.
+    """Show the progress of an `autograder grade` that was started elsewhere, until it has finished.
 
     For another terminal, or a notebook in JupyterLab: `!autograder watch 02_attention`.
     """
@@ -347,7 +347,7 @@ def _grading(assignment: Assignment, total: int) -> Iterator[tuple[Callable, Cou
             counted["done"] += 1
             if counted["done"] == 1 and not progress.console.is_terminal:
                 teller(progress)(
-                    f"The first notebook is graded; `autograder watch {assignment.argument}` shows its progress."
+                    f"The first notebook has been graded; `autograder watch {assignment.argument}` shows the progress of the run."
                 )
             counted["troubled"] += result.trouble
             record.add(result.trouble)

@@ -27,12 +27,14 @@ class Isolation(StrEnum):
 
 
 Names = Annotated[list[str] | None, typer.Argument(help="Assignments, such as 02_attention. Default: all.")]
-Name = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="Such as 02_attention.")]
-Students = Annotated[list[str] | None, typer.Argument(metavar="[STUDENT]...", help="Default: everyone.")]
+Name = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment, such as 02_attention.")]
+Students = Annotated[
+    list[str] | None, typer.Argument(metavar="[STUDENT]...", help="The students' ids. Default: everyone.")
+]
 Submitted = Annotated[
     Path | None,
     typer.Option(
-        help="Folder that contains STUDENT/ASSIGNMENT/. Default: submitted/, or the one named in nbgrader_config.py."
+        help="The folder that contains STUDENT/ASSIGNMENT/. Default: submitted/, or the one named in nbgrader_config.py."
     ),
 ]
 Workers = Annotated[
@@ -45,7 +47,7 @@ Scheduler = Annotated[
     str, typer.Option(metavar="ADDRESS", help="Grade on the workers of a Dask cluster: tcp://host:port.")
 ]
 Seeds = Annotated[
-    int, typer.Option(min=1, help="The number of draws of the inputs on which known answers are tried.")
+    int, typer.Option(min=1, help="The number of draws of the inputs on which known answers are tested.")
 ]
 Json = Annotated[
     Path | None,

@@ -46,7 +46,7 @@ def report(
 
     - With an assignment: scores, the success rate of each exercise, the most frequent mistakes by name, what has changed
       since last week, slow and failed submissions, and submissions that are nearly the same. It shows students' work.
-    - Without one: every student's scores in all assignments, late hand-ins and answers still to be graded by hand; the mean,
+    - Without one: every student's scores in all assignments, late submissions and answers still to be graded by hand; the mean,
       the hardest exercise and the most frequent mistake of each assignment; the difficulty and discrimination of each
       exercise. Click a heading to sort a table. The page links to the reports of all assignments, which are written to
       the folder reports/ next to it.
@@ -116,7 +116,9 @@ def written(
     again: Annotated[
         float, typer.Option(min=0, max=1, help="Share of the answers offered for a second, blind reading.")
     ] = 0.05,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Default: any free port.")] = 0,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port of the page. Default: any free port.")
+    ] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     certfile: Annotated[
         Path | None, typer.Option(exists=True, help="A TLS certificate, to serve the page over https.")
@@ -125,10 +127,11 @@ def written(
         Path | None, typer.Option(exists=True, help="The private key of the certificate.")
     ] = None,
     agreement: Annotated[
-        bool, typer.Option("--agreement", help="Only show how well second readings agree with the first.")
+        bool,
+        typer.Option("--agreement", help="Only show how well second readings agree with the first ones."),
     ] = False,
 ) -> None:
-    """Grade written answers in a browser, one question at a time for the whole class, similar answers together, without names.
+    """Grade written answers in a browser, one question at a time for the whole class, with similar answers together and without names.
 
     You read the answers and give points to a group or to a single answer; groups can be split and joined. Nothing is scored
     automatically. Points and comments are saved in nbgrader's gradebook at once, so you can close the page at any time.

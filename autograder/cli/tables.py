@@ -124,7 +124,7 @@ def change_table(changes, title: Title) -> Table:
 def agreement_table(rows: list[dict]) -> Table | str:
     """Of each question how far second readings agree with first ones."""
     if not rows:
-        return "Nothing has been read twice yet: on the page of `autograder written`, press b to see a sample again."
+        return "No answer has been read twice yet: on the page that `autograder written` opens, press b to read a sample again."
     table = Table(box=None, header_style="bold")
     table.add_column("question")
     table.add_column("readings by", no_wrap=True)

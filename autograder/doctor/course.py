@@ -24,7 +24,7 @@ def course(root: Path) -> Readiness:
         fault = f"{type(error).__name__}: {error}"
         return Readiness("course", Level.BAD, fault, "correct nbgrader_config.py or exercises.py.")
     if not found_assignments:
-        where = f"{root / settings.source_directory} holds no assignment."
+        where = f"{root / settings.source_directory} contains no assignment."
         return Readiness("course", Level.BAD, where, "create a folder NN_topic with a file NN_topic.py.")
     count = len({one.name for one in found_assignments})
     built = [assignment for assignment in found_assignments if is_built(assignment)]
@@ -61,8 +61,10 @@ def gradebook(root: Path) -> Readiness:
     url = course_directory(root).db_url
     path = Path(url.removeprefix(SQLITE))
     if url.startswith(SQLITE) and not path.exists():
-        remedy = "`autograder students students.csv` before collecting, so that names are known."
-        return Readiness("gradebook", Level.NOTE, f"none yet ({path}): the first run creates it.", remedy)
+        remedy = "run `autograder students students.csv` before collecting, so that names are known."
+        return Readiness(
+            "gradebook", Level.NOTE, f"there is no gradebook yet ({path}): the first run creates it.", remedy
+        )
     with open_gradebook(root) as opened:
         students = len(opened.students)
     if url.startswith(SQLITE) and not os.access(path, os.W_OK):
@@ -86,11 +88,13 @@ def hand_ins(root: Path) -> Readiness:
     there = ", ".join(f"{count} of {name}" for name, count in counts.items() if count)
     if left:
         named = "; ".join(map(str, left[:3])) + (" …" if len(left) > 3 else "")
-        return Readiness("hand-ins", Level.NOTE, f"{there or 'none'}; {len(left)} cannot be graded.", named)
+        return Readiness(
+            "submissions", Level.NOTE, f"{there or 'none'}; {len(left)} cannot be graded.", named
+        )
     if not there:
         remedy = "`nbgrader collect`, or `autograder collect FILE.zip` for a download from Moodle or Canvas."
-        return Readiness("hand-ins", Level.NOTE, f"none in {submitted.name}/ yet.", remedy)
-    return Readiness("hand-ins", Level.GOOD, there)
+        return Readiness("submissions", Level.NOTE, f"none in {submitted.name}/ yet.", remedy)
+    return Readiness("submissions", Level.GOOD, there)
 
 
 def exchange(root: Path) -> Readiness:
@@ -117,6 +121,6 @@ def exchange(root: Path) -> Readiness:
             "exchange",
             Level.NOTE,
             "c.CourseDirectory.course_id is not set.",
-            "set it; the exchange needs it.",
+            "set this option; the exchange needs it.",
         )
     return Readiness("exchange", Level.GOOD, str(folder))

@@ -35,7 +35,9 @@ def python() -> Readiness:
     """Whether it is new enough, and has the packages of the extra `grading`."""
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < OLDEST:
-        return Readiness("python", Level.BAD, f"{version} is too old.", "install Python 3.11 or newer.")
+        return Readiness(
+            "python", Level.BAD, f"{version} is too old.", "install a version from 3.11 to 3.13."
+        )
     if missing := [
         name for name in ("nbgrader", "nbconvert", "sqlalchemy", "nh3", "jupytext") if not find_spec(name)
     ]:
@@ -67,7 +69,7 @@ def modules(root: Path) -> Readiness:
         limits(root), "none", course=str(root), packages=settings.packages, readable=settings.readable
     )
     if folders := [str(place) for place in served.places if not place.is_dir()]:
-        remedy = "c.Autograder.readable names it."
+        remedy = "create it, or correct c.Autograder.readable in nbgrader_config.py."
         return Readiness("modules", Level.BAD, f"there is no folder {', '.join(folders)}.", remedy)
     return Readiness(
         "modules",
@@ -154,7 +156,7 @@ def memory(root: Path) -> Readiness:
         return Readiness(
             "memory",
             Level.NOTE,
-            f"{needed}; without control groups, the memory that the kernel uses for them is not counted.",
+            f"{needed}; without control groups, the memory that the kernel uses for the notebooks is not counted.",
             LIMITS,
         )
     return Readiness("memory", Level.GOOD, needed)
@@ -193,7 +195,7 @@ def _why_not(settings: Settings) -> str:
     finally:
         servers.close()
     if outcome.status != Ending.FINISHED:
-        return f"a harmless test notebook ended with {str(outcome.status)!r} in the jail."
+        return f"a harmless test notebook stopped with {str(outcome.status)!r} in the jail."
     return ""
 
 

@@ -161,7 +161,7 @@ def collect(
             except Unreadable as error:
                 done.left.append(LeftOut(hand_ins[0].file.path, str(error)))
     if not (done.handed_in or done.superseded or done.left):
-        done.left.append(LeftOut(source.name, "there is no notebook in it."))
+        done.left.append(LeftOut(source.name, "this file contains no notebook."))
     done.new = sorted({hand_in.student for hand_in in done.handed_in if not roster.knows(hand_in.student)})
     for notebook in {hand_in.notebook for hand_in in done.handed_in}:
         _remember(notebook, done.handed_in)
@@ -481,7 +481,7 @@ class _Put:
             new = "only the untouched release" if candidate.cells else "a notebook without a cell"
             new = "no notebook" if candidate.cells is None else new
             self.done.superseded.append(
-                LeftOut(self.student, f"{where} contains {old}, and the download {new}.")
+                LeftOut(self.student, f"{where} contains {old}, and the download contains {new}.")
             )
             return True
         ours = self.digests.get(self.student) == _digest(there)
@@ -587,7 +587,7 @@ def explain(done: Collection) -> list[str]:
     ]
     for title in sorted({hand_in.notebook.called for hand_in in done.handed_in}):
         of_it = [hand_in for hand_in in done.handed_in if hand_in.notebook.called == title]
-        lines.append(f"{title}: {_count(len(of_it), 'hand-in')} put into {done.folder.name}/.")
+        lines.append(f"{title}: {_count(len(of_it), 'submission')} put into {done.folder.name}/.")
         if late := [hand_in.student for hand_in in of_it if hand_in.late]:
             lines.append(f"  Late: {_listed(late)}.")
         if about := [hand_in for hand_in in of_it if not hand_in.exact]:
@@ -600,7 +600,7 @@ def explain(done: Collection) -> list[str]:
         count = _count(1 + len(hand_in.passed_over), "notebook")
         over = _listed(hand_in.passed_over, SHOWN_FILES)
         lines.append(
-            f"{_shown(hand_in.student)} handed in {count}: {_shown(hand_in.name.file)} counts; passed over: {over}."
+            f"{_shown(hand_in.student)} handed in {count}: {_shown(hand_in.name.file)} counts; ignored: {over}."
         )
     lines += [RULE] if several else []
     lines += [f"Kept unchanged: {student}" for student in done.superseded]
@@ -611,7 +611,7 @@ def explain(done: Collection) -> list[str]:
     if done.others:
         lines.append(f"Files other than notebooks, not collected: {done.others}.")
     if done.unread:
-        lines.append("The times of these hand-ins cannot be read, so they count as on time:")
+        lines.append("The times of these submissions cannot be read, so they count as on time:")
         lines += [f"  {student}" for student in done.unread]
     return lines
 
@@ -622,7 +622,7 @@ def _recognised(layout: str) -> str:
 
 
 def _of_times(about: Sequence[HandedIn], folder: Path) -> str:
-    missing = "The download does not say when these were handed in, so they count as on time"
+    missing = "The download does not say when these submissions were made, so they count as on time"
     systems = {hand_in.name.system for hand_in in about}
     if "canvas" in systems:
         missing = (

@@ -48,7 +48,7 @@ class Inbound:
             self._collected |= now & before
             return ""
         log = (answer.get("log") or answer.get("error") or "").strip().splitlines()
-        return f"nbgrader could not collect: {log[-1] if log else 'it gave no reason'}"
+        return f"nbgrader could not collect the submissions: {log[-1] if log else 'it gave no reason'}"
 
     def release(self, students: Iterable[str]) -> list[LeftOut]:
         """Put these students' pages of feedback where they can fetch them. Returns whose pages could not be."""

@@ -92,9 +92,11 @@ def pack(assignment: Assignment, students: Iterable[str], folder: Path) -> Packe
         known = next((owners[student] for owners in collected.values() if student in owners), None)
         if known is None and any(collected.values()):
             where = ", ".join(str(page.relative_to(assignment.root)) for page in pages.values())
-            is_or_are = "the page is" if len(pages) == 1 else "the pages are"
+            is_or_are = "its feedback page is" if len(pages) == 1 else "its feedback pages are"
             packed.left.append(
-                LeftOut(student, f"was not collected by `autograder collect`; {is_or_are} {where}.")
+                LeftOut(
+                    student, f"the submission was not collected by `autograder collect`; {is_or_are} {where}."
+                )
             )
             continue
         for notebook, page in pages.items():

@@ -32,11 +32,11 @@ from autograder.untrusted.submission import LeftOut, Submission, read_regular_fi
 SQLITE = "sqlite:///"
 
 REMEDIES = {
-    "locked": "Another program is writing to it: try again when that program has finished. An interrupted run continues where it stopped.",
+    "locked": "Another program is writing to the gradebook: try again when that program has finished. An interrupted run continues where it stopped.",
     "full": "Free some disk space and run the command again: it continues where it stopped.",
-    "malformed": "It is damaged and was left as it is: replace it with your last backup.",
-    "readonly": "It is not writable: if a command was run with sudo, make the file yours again with `sudo chown`.",
-    "not a database": "It is damaged and was left as it is: replace it with your last backup.",
+    "malformed": "The gradebook is damaged and was left unchanged: replace it with your last backup.",
+    "readonly": "The gradebook is not writable: if a command was run with sudo, make the file yours again with `sudo chown`.",
+    "not a database": "The gradebook is damaged and was left unchanged: replace it with your last backup.",
 }
 
 
@@ -226,7 +226,7 @@ class GradebookWriter:
                 remember(self.assignment, submission, result)
             except UNWRITABLE as error:
                 where = f"{error.filename} cannot be written ({error.strerror})"
-                remedy = "fix that and grade the student again"
+                remedy = "correct this and grade the student again"
                 left.append(LeftOut(submission.student, f"the scores are recorded, but {where}: {remedy}."))
         return left
 

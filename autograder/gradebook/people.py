@@ -142,7 +142,7 @@ def explain_import(done: Imported) -> list[str]:
     total = len(done.new) + len(done.changed) + len(done.same)
     lines = [
         f"{total} {'person' if total == 1 else 'people'} in the gradebook: {len(done.new)} new, {len(done.changed)} "
-        f"changed, {len(done.same)} as before.",
+        f"changed, {len(done.same)} unchanged.",
         f"Read: {read}.",
     ]
     lines += done.remarks

@@ -26,7 +26,7 @@ from autograder.untrusted.pictures import Picture, pictures, place
 
 THEIR_LIST = re.compile(r'<div id="toc">.*?</ol>\s*</div>', re.DOTALL)
 """It comes before anything that a student wrote."""
-LENT = "Right with the solution's"
+LENT = "Your answer is right if it uses the solution's"
 
 
 @dataclass(frozen=True)

@@ -170,18 +170,18 @@ def _time_column(table: Table, places: Collection[int]) -> _Times:
     best = [place for place in fits if fits[place] == max(fits.values())]
     remedy = f'Call the column that says when something was handed in "{TIMES[0].capitalize()}".'
     if not best:
-        about = f"No time was taken from {_named(table, other)}, because that is not the time of a hand-in. {remedy}"
+        about = f"No time was taken from {_named(table, other)}, because this is not the time of a submission. {remedy}"
         return _Times(about=about if other else "")
     if fits[best[0]]:
         certain, about = len(best) == 1, ""
     else:
         stems = {table.heading[place].replace("（", "(").partition("(")[0].strip() for place in best}
         certain = len(best) == 1 or (len(best) == 2 and len(stems) == 1 and "" not in stems)
-        beside = f", and not {_named(table, best[1:])}" if best[1:] else ""
-        about = f"Only its position suggests that this column contains the times of the hand-ins{beside}. If it is not: {remedy}"
+        beside = f", and not {_named(table, best[1:])}," if best[1:] else ""
+        about = f"Only the position of this column suggests that it{beside} contains the submission times. If it does not: {remedy}"
     if certain:
         return _Times(best[0], about)
-    return _Times(unread=f"any of {_named(table, best)} may contain the times of the hand-ins. {remedy}")
+    return _Times(unread=f"any of {_named(table, best)} may contain the submission times. {remedy}")
 
 
 def _is_of_hand_ins(heading: str) -> int:

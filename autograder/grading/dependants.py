@@ -133,19 +133,19 @@ class Dependants:
         if exercise is None:
             return verdict
         if lent := self._rescued.get(exercise.name):
-            reason = f"Right with the solution's {_names(lent)} in place of yours."
+            reason = f"Your answer is right if it uses the solution's {_names(lent)} instead of yours."
             if lent <= self._noted:
                 reason += (
-                    " Yours is right as well, but returns a different type, which this function cannot use."
+                    " Your version is right as well, but returns a different type, which this function cannot use."
                     if len(lent) == 1
-                    else " Yours are right as well, but return different types, which this function cannot use."
+                    else " Your versions are right as well, but return different types, which this function cannot use."
                 )
             return automatic(self._cells[verdict.grade_id], Status.PASSED, reason)
         mistake, lent = self._credited.get(exercise.name, (None, frozenset()))
         if mistake and mistake.credit > verdict.credit:
             reason = (
-                f"{as_sentence(mistake.name)}. With the solution's {_names(lent)} in place of yours "
-                f"this earns {mistake.credit:.0%} of the points."
+                f"{as_sentence(mistake.name)}. With the solution's {_names(lent)} instead of yours, "
+                f"your answer earns {mistake.credit:.0%} of the points."
             )
             cell = self._cells[verdict.grade_id]
             return automatic(cell, Status.FAILED, reason, mistake.name, mistake.hint, mistake.credit)
@@ -154,9 +154,9 @@ class Dependants:
             first, *rest = verdict.reason.split(
                 "\n"
             )  # the first line says what is wrong, an error's last one its message
-            builds = f"It builds on {_names(earlier)}, which {are} not right."
+            builds = f"This exercise builds on {_names(earlier)}, which {are} not right."
             if exercise.name in self._to_judge:  # `loans` was left before its end
-                builds += " There was no time left to judge it with the solution's version."
+                builds += " There was no time left to grade your answer with the solution's version."
             return replace(verdict, reason="\n".join([first, builds, *rest]))
         return verdict
 

@@ -34,7 +34,7 @@ class OldPoints:
         whose = (
             "the score of 1 student still uses" if count == 1 else f"the scores of {count} students still use"
         )
-        marks = " Scores given by hand are kept, and marked for another look." if self.by_hand else ""
+        marks = " Scores given by hand are kept, and marked for review." if self.by_hand else ""
         return (
             f"{self.assignment.called}: points have changed ({changed}), and {whose} the old ones: "
             f"{' '.join(names)}. `autograder regrade {self.assignment.argument}` shows what would change, and applies the changes if you agree.{marks}"

@@ -87,7 +87,7 @@ def read(assignment: Assignment) -> Progress | None:
     except (OSError, ValueError, TypeError):
         return None
     if not progress.ended and not _lives(progress):
-        return replace(progress, ended="ended early; run the same command again to continue")
+        return replace(progress, ended="stopped early; run the same command again to continue")
     return progress
 
 

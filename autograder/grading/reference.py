@@ -115,7 +115,7 @@ def record(
     if outcome.status != Ending.FINISHED:
         last = cells[len(frames)]["source"] if len(frames) < len(cells) else ""
         raise CourseError(
-            f"{assignment.source}: recording ended with {str(outcome.status)!r} in the cell\n{last}"
+            f"{assignment.source}: recording stopped with {str(outcome.status)!r} in the cell\n{last}"
         )
     answers: dict[AnswerId, Answer] = {}
     broken = ""

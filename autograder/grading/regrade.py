@@ -177,7 +177,7 @@ class Preview:
             for why in [self._why(name, row, of_cell[name], history, submission)]
         ]
         if after.penalty != before.penalty:
-            follows = "recomputed from the score and the time of the hand-in"
+            follows = "recomputed from the score and the time of the submission"
             changes.append(Change(student, PENALTY, -before.penalty, -after.penalty, follows))
         if changes:
             yield from [*changes, Change(student, TOTAL, before.total, after.total)]
@@ -212,7 +212,7 @@ class Preview:
         if verdict.max_score != worth:
             reasons.append(f"worth {verdict.max_score:g} instead of {worth:g}")
         if row.by_hand:
-            reasons.append("the score given by hand is kept and marked for another look")
+            reasons.append("the score given by hand is kept and marked for review")
         if before:
             reasons.append(f"was: {_said(before)}")
         return "; ".join([*reasons, f"now: {_said(verdict)}"])

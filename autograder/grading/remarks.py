@@ -9,8 +9,8 @@ from autograder.source import code_cells
 DIFFERENT = {
     r"\btorch\s*\.\s*compile\b": "`torch.compile` is switched off while a notebook is graded: functions run as they are.",
     r"^\s*[!%]\s*(?:pip|conda|mamba|uv|apt|apt-get)\b": (
-        "Nothing can be installed while a notebook is graded, because there is no network: it can import only what the course's "
-        "environment has."
+        "Nothing can be installed while a notebook is graded, because there is no network: a notebook can import only "
+        "what is installed in the course's environment."
     ),
 }
 

@@ -36,8 +36,8 @@ CLUSTER_PACKAGES = ("dask", "distributed")
 OnResult = Callable[["Result"], None]
 Tell = Callable[[str], None]
 """Is told what is being done, in a sentence."""
-GRADED_AS_IT_IS = "It is graded as it is. If the right notebook is there under another name, replace the wrong one with it and grade again."
-GRADED_IN_TIME = "It is graded, and counts as on time. If you know the time, write it as 2026-10-05 21:58:00 UTC and grade again."
+GRADED_AS_IT_IS = "This notebook is graded as it is. If the right notebook is there under another name, replace the wrong one with it and grade again."
+GRADED_IN_TIME = "The submission is graded, and counts as on time. If you know the time, write it as 2026-10-05 21:58:00 UTC and grade again."
 LOOK_BYTES, LOOK_EACH = 256 << 20, 8 << 20
 """How much of a class, and of each, is looked at before anything starts: at most a second's work."""
 
@@ -138,7 +138,7 @@ def make_engine(
     new = sum(options.fresh or not store.holds(job_id(digest, rules, settings)) for digest in digests)
     if new:
         tell(
-            f"{new} of {len(folders)} to be run: {_starting(settings, options)}, and running the solution on new inputs."
+            f"{new} of {len(folders)} submissions to be run: {_starting(settings, options)}, and running the solution on new inputs."
         )
         pool.warm_up()
     else:

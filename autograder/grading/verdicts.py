@@ -32,10 +32,10 @@ UNFINISHED = {
     ),
     Ending.KILLED: (
         Status.MEMORY,
-        "The machine ran out of memory and ended the notebook twice before this check was answered.",
+        "The machine ran out of memory, and the notebook was stopped twice before this check was answered.",
     ),
     Ending.FINISHED: (Status.ERROR, "The notebook returned no readable answers for this check."),
-    Ending.DIED: (Status.ERROR, "The notebook's process ended before this check was answered."),
+    Ending.DIED: (Status.ERROR, "The notebook's process stopped before this check was answered."),
 }
 UNFINISHED_TEST = {
     Ending.TIMEOUT: (Status.TIMEOUT, "The notebook ran out of time before this cell was run."),
@@ -43,10 +43,10 @@ UNFINISHED_TEST = {
     Ending.OUTPUT: (Status.ERROR, "The notebook wrote more output than allowed before this cell was run."),
     Ending.KILLED: (
         Status.MEMORY,
-        "The machine ran out of memory and ended the notebook twice before this cell was run.",
+        "The machine ran out of memory, and the notebook was stopped twice before this cell was run.",
     ),
     Ending.FINISHED: (Status.ERROR, "The notebook returned no readable outputs for this cell."),
-    Ending.DIED: (Status.ERROR, "The notebook's process ended before this cell was run."),
+    Ending.DIED: (Status.ERROR, "The notebook's process stopped before this cell was run."),
 }
 LONGEST_REASON = 2000
 MOST_KEPT = 16  # rows and columns of a picture: at most 5 KB of each wrong answer
@@ -176,7 +176,7 @@ def _judge_test(cell: NotebookNode, reply: Reply | None) -> CellVerdict:
     if frame is None:
         return automatic(cell, *UNFINISHED_TEST.get(reply.ending, UNFINISHED_TEST[Ending.DIED]))
     if frame.problem == CellEnding.TIMEOUT:
-        reason = f"This cell did not end within the time limit{_waited(frame)}."
+        reason = f"This cell did not finish within the time limit{_waited(frame)}."
         return automatic(cell, Status.TIMEOUT, readable(reason))
     try:
         score, worth = _determine_grade(NotebookNode(cell, outputs=_as_nbgrader_reads(frame)))
@@ -220,9 +220,9 @@ def _complaint(frame: Frame, score: float | None) -> tuple[Status, str] | None:
         if output.get("name") == "stderr":
             return (
                 Status.ERROR,
-                f"{output['text']}\nThe cell wrote this to stderr, for which nbgrader gives no points.",
+                f"{output['text']}\nThe cell wrote this to stderr. nbgrader gives no points to a test cell that does so.",
             )
-    return (Status.ERROR, "The cell ended with an error that it did not show.") if frame.problem else None
+    return (Status.ERROR, "The cell stopped with an error that it did not show.") if frame.problem else None
 
 
 def with_what_stopped(
@@ -289,7 +289,7 @@ def _explained(verdict: CellVerdict, exercise: Exercise, submission: Submission,
         )
         return replace(verdict, reason=reason)
     if reply.frame and not reply.frame.answers and (stopped := last_error(reply.frame.outputs)):
-        return replace(verdict, reason=readable(f"No answer came back: the check stopped with {stopped}."))
+        return replace(verdict, reason=readable(f"The check returned no answer: it stopped with {stopped}."))
     return verdict
 
 

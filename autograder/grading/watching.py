@@ -165,7 +165,7 @@ class Watch:
             self._failed[student] = states[student], self.clock() + AGAIN_AFTER
             kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
             self._say(
-                student, f"{kind}{error} `autograder` will try to grade this hand-in again in a minute."
+                student, f"{kind}{error} `autograder` will try to grade this submission again in a minute."
             )
             return
         for student, of_student in results.items():

@@ -38,12 +38,12 @@ from autograder.untrusted.layouts import FileOwner, is_hidden
 from autograder.untrusted.submission import Submission, Unreadable, read_submission
 
 STUDENT = "student"
-IN_A_JAIL = "The notebook ran in a jail of its own, without network."
+IN_A_JAIL = "The notebook ran in a jail of its own, without network access."
 AS_NOBODY = (
     "This container allows no user namespaces, so the container is the jail: the notebook ran as an unprivileged user, who can "
-    "read neither the solution nor the results. It was not cut off from the network."
+    "read neither the solution nor the results. The notebook was not cut off from the network."
 )
-NOT_SHOWN = "Not shown yet; it counts towards the points."
+NOT_SHOWN = "The result is not shown yet, but it counts towards the points."
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,9 @@ def choose_isolation() -> tuple[str, str]:
     if os.getuid() == 0:
         print(problem)
         return "nobody", AS_NOBODY
-    raise JailError(f"{problem} Or run this as root, which can run the notebook as another user.")
+    raise JailError(
+        f"{problem} Alternatively, run this command as root, which can run the notebook as another user."
+    )
 
 
 def put_aside(handed_in: Path, notebook: Assignment, aside: Path) -> Path:

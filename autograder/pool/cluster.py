@@ -91,7 +91,7 @@ class ClusterPool:
         outcome = self._run_alone(name, job)
         if outcome is None:
             if self._run_alone("a harmless job", HARMLESS) is None:
-                raise ServerDied("The workers' processes end with every job, even a harmless one.")
+                raise ServerDied("The workers' processes stop during every job, even a harmless one.")
             outcome = Outcome((), Ending.DIED, 0.0, 0.0, 0)
         return name, outcome
 

@@ -35,8 +35,8 @@ ENDINGS = {
     Ending.TIMEOUT: "The notebook ran out of time.",
     Ending.MEMORY: "The notebook used too much memory.",
     Ending.OUTPUT: "The notebook wrote too much.",
-    Ending.KILLED: "The system ended the notebook: the machine ran out of memory.",
-    Ending.DIED: "The notebook's process ended.",
+    Ending.KILLED: "The system stopped the notebook because the machine ran out of memory.",
+    Ending.DIED: "The notebook's process stopped.",
     Ending.FINISHED: "A check ran out of time.",
 }
 

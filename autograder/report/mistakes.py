@@ -65,7 +65,7 @@ def unnamed(everybody: Class) -> list[MistakeRow]:
         history = everybody.histories[student]
         explained = verdict.mistake or inherited(everybody.assignment, history, verdict.grade_id)
         if history.ending == Ending.FINISHED and verdict.status in WRONG and not explained:
-            # "3 of 12 of your numbers differ" is one kind, whatever the numbers.
+            # "3 of your 12 numbers differ" is one kind, whatever the numbers.
             kind = re.sub(r"\d+", "…", in_short(verdict))
             students_with.setdefault((kind, verdict.grade_id), []).append(student)
     rows = by_frequency(

@@ -94,11 +94,11 @@ class Scribe:
             if not answer:
                 self._end()
                 raise TooMuch(
-                    f"It takes more than {self.seconds:g} s, or too much memory, to make a page from it."
+                    f"It takes more than {self.seconds:g} s, or too much memory, to make a page from this notebook."
                 )
         html, error = json.loads(answer)
         if error:
-            raise TooMuch(f"No page can be made from it ({error}).")
+            raise TooMuch(f"No page can be made from this notebook ({error}).")
         return html
 
     def close(self) -> None:

@@ -86,7 +86,7 @@ def parse_cells(blob: bytes) -> Cells:
 
 def _note(scanner: Scanner, count: int) -> str:
     """What is missing, and what to do about it; "" where nothing is."""
-    again = "Hand it in again, if you can."
+    again = "Submit the file again, if you can."
     if scanner.lost_after:
         places = [
             f"after cell {n}" if n else "before the first cell" for n in [*dict.fromkeys(scanner.lost_after)]
@@ -95,8 +95,8 @@ def _note(scanner: Scanner, count: int) -> str:
         return f"{first} It is also cut off at the end. {again}" if scanner.breaks_off else f"{first} {again}"
     if scanner.breaks_off:
         return (
-            f"The file breaks off, or is damaged, after cell {count}: the cells up to there were read, and what "
-            "follows is lost. Hand it in again, if you can."
+            f"The file breaks off, or is damaged, after cell {count}: the cells up to this point were read, and "
+            "the rest is lost. Submit the file again, if you can."
         )
     return ""
 

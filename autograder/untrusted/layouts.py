@@ -124,7 +124,7 @@ class Layout:
                 )
             if any(MOODLE.fullmatch(part) for part in parts[1:]):
                 raise Misplaced(
-                    "a folder or file in it is named like another student's hand-in: check whose it is."
+                    "a folder or file in it is named like another student's submission: check whose it is."
                 )
             return of_system
         is_container = _folded(parts[0]) in self.containers and not self.knows(parts[0])
@@ -135,7 +135,7 @@ class Layout:
             for place in range(len(parts))
         ):
             raise Misplaced(
-                "its name looks like a hand-in from Moodle, Canvas or Blackboard, but the other names do not: check whose it is."
+                "its name looks like a submission from Moodle, Canvas or Blackboard, but the other names do not: check whose it is."
                 + self._unless_around(parts)
             )
         return self._plain(parts)

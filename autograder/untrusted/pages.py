@@ -46,7 +46,7 @@ A_STUDENTS_FILE = f"{ALONE}; sandbox"
 NO_MATHJAX = "var MathJax = {Hub: {Startup: {signal: {Interest: (listener) => listener('End')}}}};"
 """nbgrader's script waits for MathJax before it listens to the keyboard; our formulas need none."""
 
-NOT_RUN = "Not run for grading, because it only shows something: run the cell in the notebook to see it.\n"
+NOT_RUN = "This cell only displays something, so it was not run for grading: run it in the notebook to see the output.\n"
 
 
 def policy_of_formgrader(nonce: str, pictures: str = "'self' data:") -> str:

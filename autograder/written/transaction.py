@@ -82,7 +82,7 @@ class Transaction:
         for student, tag in entry["after"].items():
             if student not in self.texts or self.tag(student) != tag:
                 raise Conflict(
-                    "Some of these answers have been graded or handed in again since, so nothing was undone."
+                    "Some of these answers have been graded or handed in again since then, so nothing was undone."
                 )
         before = {
             student: (Mark(**earlier["mark"]), decision_from(earlier["decision"]))
@@ -110,7 +110,7 @@ class Transaction:
     def undo_groups(self, entry: Json) -> None:
         """Take an action on groups back. Raises Conflict if they have changed since."""
         if any(self.state.groups.get(name) != members for name, members in entry["after"].items()):
-            raise Conflict("These groups have changed since, so nothing was undone.")
+            raise Conflict("These groups have changed since then, so nothing was undone.")
         groups = _replaced(self.state.groups, entry["after"], entry["before"])
         for name, before in entry["behind"].items():
             groups = _behind(groups, name, before)

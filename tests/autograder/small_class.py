@@ -25,7 +25,7 @@ from tests.autograder.road import hand_in, make_course, perfect_notebook, with_c
 NAME = "02_attention"
 FIRST, SECOND, SOFTMAX = "attention-similarities", "attention-scale", "attention-softmax"
 LATER = "attention-attention"  # calls both
-WRITTEN = "attention-reflection-e"
+WRITTEN = "attention-reflection-b"
 SCRIPT = "<img src=x onerror=alert(1)>"  # a student's name, and what stands in the student's answers
 FORMULA = "=1+1"  # another's
 

@@ -33,7 +33,7 @@ def collected(tmp_path_factory):
 def test_without_an_exchange_a_download_becomes_grades(collected):
     course, said = collected
     taken = said[".venv/bin/autograder collect download.zip 02_attention --names worksheet.csv"]
-    assert "3 hand-ins put into submitted/" in taken and "Late: cem." in taken
+    assert "3 submissions put into submitted/" in taken and "Late: cem." in taken
     times = {path.parents[1].name: path.read_text() for path in course.glob("submitted/*/*/timestamp.txt")}
     assert times == {
         "ada": "2026-10-05 21:58:00 UTC",
@@ -91,7 +91,7 @@ def test_the_grade_and_the_reason_are_those_that_the_guide_promises(followed):
 def test_a_new_exercise_holds_and_reaches_the_students(extended):
     course, said = extended
     tried = said[".venv/bin/autograder try attention.spread"]
-    assert "✗" not in tried and "partial credit is never luck" in tried
+    assert "✗" not in tried and "partial credit is never earned by chance" in tried
     release = (course / "notebooks" / "02_attention" / "02_attention.ipynb").read_text()
     assert "def spread(weights" in release and "xlogy" not in release
 

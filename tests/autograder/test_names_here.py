@@ -74,7 +74,7 @@ def test_a_download_holds_notebooks_under_their_own_names(tmp_path, monkeypatch,
         archive.writestr(f"Ada Byron_123_assignsubmission_file/{normalize('NFD', file)}.ipynb", content)
     said = command(root, monkeypatch, "students", str(_table(tmp_path)))
     said = command(root, monkeypatch, "collect", str(tmp_path / "class.zip"))
-    assert f"{name}: 1 hand-in" in said
+    assert f"{name}: 1 submission" in said
     assert (root / "submitted" / "ada" / name / f"{file}.ipynb").read_bytes() == content
 
 

@@ -96,7 +96,7 @@ def test_scores_are_the_gradebook_s(graded_class, everybody, shown):
 @pytest.mark.slow
 def test_who_could_not_be_run_is_listed_with_the_reason(shown):
     failed = {student: (why, lost) for student, why, lost in shown["failed"]}
-    assert failed["ian"] == ("The notebook's process ended.", "all")
+    assert failed["ian"] == ("The notebook's process stopped.", "all")
     assert "not a notebook" in failed["hao"][0]
     assert set(failed) == {"ian", "hao"}
 

@@ -213,7 +213,7 @@ def test_a_download_is_put_where_each_notebook_belongs(course, tmp_path):
     )
     command("students", "class.csv")
     said = CliRunner().invoke(app, ["collect", str(tmp_path / "class.zip"), NAME]).output
-    assert f"{NAME}/Teil B: 2 hand-ins" in said and f"{NAME}/part_a: 3 hand-ins" in said
+    assert f"{NAME}/Teil B: 2 submissions" in said and f"{NAME}/part_a: 3 submissions" in said
     assert (
         f"Untitled.ipynb: its name matches none of {NAME}: rename it to Teil B.ipynb or part_a.ipynb." in said
     )
@@ -295,9 +295,9 @@ def test_notebooks_of_the_same_name_are_told_apart_by_their_folder_or_by_who_col
     said = command("collect", str(download))
     assert {path.parent.name for path in Path("submitted/dua").glob("*/*.ipynb")} == {"hw 2"}
     assert {path.parent.name for path in Path("submitted/eva").glob("*/*.ipynb")} == {NAME}
-    assert f"{NAME}/part_a: 1 hand-in" in said and "hw 2/part_a: 1 hand-in" in said
+    assert f"{NAME}/part_a: 1 submission" in said and "hw 2/part_a: 1 submission" in said
     with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
         archive.write(first.release, "Eva Roy_2_assignsubmission_file/part_a.ipynb")
-    assert "hw 2/part_a: 1 hand-in" in command("collect", str(tmp_path / "class.zip"), "hw 2")
+    assert "hw 2/part_a: 1 submission" in command("collect", str(tmp_path / "class.zip"), "hw 2")
     unsaid = CliRunner().invoke(app, ["collect", str(tmp_path / "class.zip")]).output
     assert "it is not named after an assignment: give the assignment" in unsaid

@@ -25,7 +25,7 @@ from tests.conftest import PREFIX
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-NAME, REFLECTION, ATTACHED = "02_attention", "attention-reflection-e", "attention-reflection-a"
+NAME, REFLECTION, ATTACHED = "02_attention", "attention-reflection-b", "attention-reflection-a"
 TITLE = "02 · Attention, step by step"
 RUN = "top.ran=1"
 SVG = f'<svg xmlns="http://www.w3.org/2000/svg" onload="{RUN}"><script>{RUN}</script><a href="javascript:{RUN}">s</a></svg>'
@@ -234,8 +234,8 @@ def test_feedback_begins_with_what_to_do_and_leads_there(course, watched, pictur
         watched.set_viewport_size({"width": width, "height": 900})
         assert summary.evaluate("one => one.scrollWidth <= one.clientWidth")
         picture(watched, f"instructor_feedback_top_{width}")
-    summary.get_by_role("link", name="Question 5 · Where the input vectors come from").click()
-    place = watched.locator("a[name=attention-reflection-e]").bounding_box()["y"]
+    summary.get_by_role("link", name="Question 2 · How attention contextualises").click()
+    place = watched.locator("a[name=attention-reflection-b]").bounding_box()["y"]
     assert -5 <= place < 900
 
 

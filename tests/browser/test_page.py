@@ -126,7 +126,7 @@ def test_guide_and_glossary_open_as_pages_without_a_network(address, jupyterlab,
         ),
     )
     page.goto(f"{address}&reset")
-    for link, title in (("From the first try to the grade", "For students"), ("glossary", "Glossary")):
+    for link, title in (("The students' guide", "For students"), ("glossary", "Glossary")):
         open_notebook(page, "notebooks/start.ipynb")
         front(page, "a").filter(has_text=re.compile(f"^{link}$")).first.click()
         shown = page.locator(".jp-MarkdownViewer:visible")

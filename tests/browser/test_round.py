@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.in_steps]
 
 NAME = "02_attention"
 TITLE = "02 · Attention, step by step"
-FIRST, WRITTEN = "attention-similarities", "attention-reflection-e"
+FIRST, WRITTEN = "attention-similarities", "attention-reflection-b"
 HEADER = f'"grade_id": "{FIRST}-check", "locked": true, "points": 2,'
 WRONG = "def similarities(queries, keys):\n    return keys @ queries.transpose(-2, -1)"
 NAMED = "Your rows belong to the keys and your columns to the queries."

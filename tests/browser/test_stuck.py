@@ -86,7 +86,7 @@ def test_run_all_with_nothing_answered_comes_to_the_end(notebook, picture):
     assert [source for source, given in shown for one in given if one["output_type"] == "error"] == []
     (card,) = next(given for source, given in shown if source.startswith("scores = similarities"))
     assert "".join(card["data"]["text/plain"]) == "… needs `similarities`: skipped"
-    last = cell(notebook, "split_heads(t, 5) for t in project(").first
+    last = cell(notebook, "for t in (x_river[None]").first
     last.scroll_into_view_if_needed()
     expect(last.locator(".jp-OutputArea-output")).to_contain_text("skipped")
     pictures(notebook, picture, "student_stuck", "scores = similarities(x_river")
@@ -98,7 +98,7 @@ def test_a_wrong_check_says_it_once_and_hands_over_its_input(notebook, picture):
     check = run(notebook, 'check("attention.similarities"')
     card, line = (check.locator(".jp-OutputArea-output").nth(place) for place in (0, 1))
     expect(line).to_have_text("✗ attention.similarities: not yet right (see above)")
-    expect(card).to_contain_text("Wrong on all 4 inputs. Input 1: keys 4×5, queries 3×5.")
+    expect(card).to_contain_text("Your answer is wrong on all 4 inputs. Input 1: keys 4×5, queries 3×5.")
     expect(check.locator(".jp-OutputArea-output")).to_have_count(2)
     assert line.bounding_box()["height"] < 60
     pictures(notebook, picture, "student_wrong_once", 'check("attention.similarities"')

@@ -18,7 +18,7 @@ from tests.autograder.written.serving import next_address, serving
 from tests.browser.accessibility import serious_findings
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
 
-NEXT = "attention-reflection-e"
+NEXT = "attention-reflection-b"
 """The next question."""
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 @pytest.fixture(scope="module")
 def assignment(tmp_path_factory):
     assignment = make_course(tmp_path_factory.mktemp("written") / "course")
-    record(assignment, TEXTS, more={NEXT: {"hao": "From a table that was learned."}})
+    record(assignment, TEXTS, more={NEXT: {"hao": "A weighted average of the values."}})
     return assignment
 
 
@@ -108,7 +108,7 @@ def test_axe_finds_nothing_serious_on_the_page(sit_down, colours):
 
 def test_the_round_of_two_graders(assignment, sit_down, picture):
     ann = sit_down("ann")
-    expect(ann.locator("#prompt")).to_contain_text("Why does attention use a softmax?")
+    expect(ann.locator("#prompt")).to_contain_text("Why is this a useful starting point")
     expect(ann.get_by_role("heading", level=1)).to_have_text("02 · Attention, step by step")
     expect(group(ann, SIGNS)).to_have_attribute("aria-current", "true")
 
@@ -180,10 +180,10 @@ def test_the_round_of_two_graders(assignment, sit_down, picture):
     for key in ("a", "Enter"):
         ann.keyboard.press(key)
     expect(ann.locator("#message")).to_contain_text(
-        "All answers to “Question 4 · The softmax” are graded. This is “Question 5 · "
+        "All answers to “Question 1 · What attention starts from” are graded. This is “Question 2 · "
     )
     expect(ann.locator("#questions")).to_have_value(NEXT)
-    expect(ann.locator("#prompt")).to_contain_text("What is the source of these input vectors")
+    expect(ann.locator("#prompt")).to_contain_text("In what way does attention contextualise the vector")
     picture(ann, "written_next_question")
     ann.keyboard.press("u")
     expect(ann.locator("#message")).to_have_text("Undone: 2 points to 1 answer.")
@@ -206,12 +206,12 @@ def test_a_second_reading_is_blind_and_agreement_is_shown(assignment, sit_down, 
     cem.keyboard.press("1")
     expect(again.get_by_label("Points")).to_have_value("1")
     before = scores(assignment)
-    again.get_by_role("button", name="Give").click()
+    again.get_by_role("button", name="Give points").click()
     again.get_by_role("button", name="Stop").click()
     cem.get_by_role("button", name="Agreement").click()
     expect(
-        cem.get_by_role("dialog", name="How far readings agree").get_by_role(
-            "cell", name="Question 4 · The softmax"
+        cem.get_by_role("dialog", name="How well readings agree").get_by_role(
+            "cell", name="Question 1 · What attention starts from"
         )
     ).to_be_visible()
     assert scores(assignment) == before

@@ -25,7 +25,7 @@ from tests.deploy.world import World, missing
 
 DEPLOY = ROOT / "deploy" / "jupyterhub"
 README = (DEPLOY / "README.md").read_text()
-WRITTEN = "attention-reflection-e"
+WRITTEN = "attention-reflection-b"
 STUDENTS = ("ada", "grace", "alan", "edsger", "katherine")
 WRONG = "alan"  # whose second exercise is a known mistake
 EXCHANGE = Path("/srv/nbgrader/exchange") / COURSE_ID

@@ -289,8 +289,8 @@ check("describing.standardise", lambda case: standardise(case["table"]))
 def test_a_student_needs_the_tool_alone_and_what_was_handed_out(bare, tmp_path):
     shutil.copytree(EXAMPLE / "release", tmp_path, dirs_exist_ok=True)
     answered = bare.run("python", "-c", STUDENT, cwd=tmp_path / "01_describing", check=False)
-    assert "Which two numbers does each column have" in answered.stdout
-    assert "Divided by n and not by n − 1" in answered.stderr
+    assert "Which two numbers do you need from each column" in answered.stdout
+    assert "Divided by n instead of n − 1" in answered.stderr
 
 
 @dataclass(frozen=True)
@@ -347,7 +347,7 @@ def weighted_median(values, weights):
         },
     },
     {
-        ("population", "describing-standardise"): "divided by n and not by n − 1",
+        ("population", "describing-standardise"): "divided by n instead of n − 1",
         ("population", "describing-weighted_median"): "the weights ignored",
         ("pairs_torn", "describing-weighted_median"): "the weights not sorted along with the values",
     },

@@ -125,7 +125,7 @@ class Classroom:
         return result
 
     def see_that_the_next_has_everything(self, student: str) -> None:
-        changed = with_cell(self.perfect, "attention-reflection-e", f"Graded after {student!r}.")
+        changed = with_cell(self.perfect, "attention-reflection-b", f"Graded after {student!r}.")
         name = f"after-{len(self.graded)}"
         self.hand_in(name, changed)
         submission = read_submission(self.folder(name), name, self.assignment, self.engine.release)
@@ -388,7 +388,7 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_strange_students(classroom, name):
-    changed = with_cell(classroom.perfect, "attention-reflection-e", f"I am {name}.")
+    changed = with_cell(classroom.perfect, "attention-reflection-b", f"I am {name}.")
     classroom.hand_in(name, changed)
     (classroom.folder(name) / "timestamp.txt").write_bytes(b"\xff[/b] 99999-13-45 /dev/stdin")
     assert lost(classroom.grade(name)) == set()

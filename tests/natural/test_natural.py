@@ -134,7 +134,7 @@ def test_an_answer_is_a_body_or_a_cell_or_edits_of_another_one(file):
         ("return 3 * x: |-", "return 4 * x: |-", "'return 4 . x' occurs 0 times"),
         ("of: the solution", "of: added up", "no written-out answer 'added up'"),
         ("tripled\n", "tripled: by 3\n", "cannot be read: mapping values are not allowed"),
-        ("    body: return 3 * x\n", "", "'tripled' needs one of these: edits, body"),
+        ("    body: return 3 * x\n", "", "'tripled': one of these keys is required: edits, body"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_complained_about(file, old, new, complaint):

@@ -22,7 +22,13 @@ from coursekit.novels.recipes import SHARE
 from coursekit.novels.shipped import recorded
 from coursekit.pictures.bert import loss_of_2018
 from coursekit.pictures.bert_tables import PAPER, ablations, one_layer_alone, paired_differences
-from coursekit.pictures.masked_english import between_readers, gap_by_gap, other_training, training_curves
+from coursekit.pictures.masked_english import (
+    GAPS,
+    between_readers,
+    gap_by_gap,
+    other_training,
+    training_curves,
+)
 from coursekit.pictures.published_scores import BERT_TASKS, closed_by_bert, removed_by_elmo
 from coursekit.pictures.subwords import cut_into
 from coursekit.small import recorded_senses
@@ -48,7 +54,7 @@ def test_merging_by_count_and_by_likelihood_choose_differently(measured):
     assert {"aqua", "aquar", "aquari", "aquariu", "aquarium"} <= set(learned["likelihood"])
     whole, unknown = (
         cut.loc[row].str.rstrip("%").astype(float)
-        for row in ("words that are a single token", "words that become [UNK]")
+        for row in ("words that are a single token", "words that are replaced by [UNK]")
     )
     assert 40 < whole["learned by count"] < 50 and whole["learned by likelihood"] < 20
     assert whole["BERT's own"] > 95 and unknown["BERT's own"] == 0 < unknown["learned by count"] < 1
@@ -326,6 +332,17 @@ def first_guesses(card: str) -> pd.DataFrame:
     """Of each reader on a card: the share of gaps that its first guess fills, and the ends of the interval."""
     cells = recorded(card)["top-1 accuracy"]
     return cells.str.extract(r"(?P<share>\S+) \((?P<low>\S+) to (?P<high>\S+)\)").astype(float)
+
+
+def test_cell_is_in_neither_reader_s_list_and_bank_only_in_one_of_minilm_s(measured):
+    words = "cell", "cell", "cell", "bank", "bank"
+    found = {
+        name: [word in best_guesses(by, text).split() for text, word in zip(GAPS, words, strict=True)]
+        for name, by in measured["readers"].items()
+    }
+    assert found == {MINILM: [False] * 4 + [True], OURS: [False] * 5}
+    about = json.loads((models_folder() / "novels_minilm.json").read_text())
+    assert about["continued"]["minutes"] == pytest.approx(7, abs=0.5)  # "seven minutes"
 
 
 def test_the_right_is_worth_something_in_english_however_it_is_taken_away(measured):

@@ -140,7 +140,7 @@ def names_in(node: ast.AST) -> set[str]:
 
 WITH_CHOICES = {
     "01_static_embeddings": 1, "03_transformer_layer": 3, "04_recurrence": 1, "05_elmo": 4, "06_bert": 1, "07_gpt": 3,
-    "12_one_corpus": 1,
+    "12_one_corpus": 2,
 }  # fmt: skip
 """The predictions whose point is not a number."""
 

@@ -1,5 +1,7 @@
 """What the prose of notebook 01 says without computing it holds in what the notebook measures."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -285,6 +287,17 @@ def test_seven_pairs_lean_alike_and_female_and_male_the_other_way(measured):
     assert high < -0.1  # "turns the order round", over occupations
     beyond = (seven < at_random[0]) | (seven > at_random[1])
     assert 0 < beyond.sum() < len(leaning) / 4  # "most lean no further than random words do"
+
+
+def test_a_smaller_power_draws_rarer_negatives_and_the_context_word_less_often(measured, capsys):
+    distribution, corpus, language = (
+        measured[name] for name in ("negative_distribution", "corpus", "language")
+    )
+    static_further.probabilities_of_negatives(distribution, corpus.ids, language)
+    lines = capsys.readouterr().out.splitlines()
+    shares = np.array([re.findall(r"([\d.]+)%", line) for line in lines]).astype(float)
+    _, _, rare, equal_to_context = shares.T
+    assert len(lines) == 3 and (np.diff(rare) > 0).all() and (np.diff(equal_to_context) < 0).all()
 
 
 def test_the_board_s_rows_are_three_trainings_of_the_notebook_s_own_cells(measured):

@@ -187,7 +187,7 @@ def test_a_run_goes_on_where_it_was(of_class, graded):
     assert "Nothing to run" in of_class.call("grade", NAME, "right", "wrong")
     of_class.assignment.autograded("right").joinpath(f"{NAME}.ipynb").unlink()
     hand_in(of_class.root, "late", of_class.assignment, right_notebook(of_class.assignment))
-    assert "1 of 2 to be run" in of_class.call("grade", NAME, "right", "late")
+    assert "1 of 2 submissions to be run" in of_class.call("grade", NAME, "right", "late")
     assert of_class.assignment.autograded("right").joinpath(f"{NAME}.ipynb").exists()
     shutil.rmtree(of_class.root / "submitted" / "late")
 

@@ -127,7 +127,9 @@ def _another_part(answers: Sequence[Wrong], label: Callable[[str], str]) -> str:
             )
             and len(np.unique(np.concatenate([answer.got.ravel() for answer in answers]))) > 1
         ):
-            return f"What you return here is expected as {label(part).removesuffix(': ').lower()}."
+            return (
+                f"What you return here is the answer expected for {label(part).removesuffix(': ').lower()}."
+            )
     return ""
 
 
@@ -139,10 +141,10 @@ def _one_way(pairs: Sequence[Pair]) -> str:
     if min(above, below) or above + below < (3 if all(pair.want.ndim == 0 for pair in pairs) else 6):
         return ""
     if all(pair.want.size == 1 for pair in pairs):
-        return f"It is too {'large' if above else 'small'} on all of these inputs."
+        return f"Your number is too {'large' if above else 'small'} on all of these inputs."
     if truth:
         return f"Your answer is {'1 (True) where 0 (False)' if above else '0 (False) where 1 (True)'} is expected, and never the other way round."
-    return f"Where they differ, yours are always too {'large' if above else 'small'}."
+    return f"Where they differ, your numbers are always too {'large' if above else 'small'}."
 
 
 def _nearly(pairs: Sequence[Pair], tolerance: float) -> str:
@@ -162,6 +164,6 @@ def _nearly(pairs: Sequence[Pair], tolerance: float) -> str:
     if tolerance < max(shares) <= 0.02:
         return (
             f"Your numbers are close: the largest difference is {100 * max(shares):.2g} % of the largest expected number. Is a small "
-            "constant different, or is something rounded on the way?"
+            "constant different, or is an intermediate result rounded?"
         )
     return ""

@@ -65,16 +65,16 @@ def _of_array(name: str, array: np.ndarray) -> dict[str, float]:
         if array.shape[-1]:
             named[f"the number of vectors in `{name}`"] = array.size // array.shape[-1]
     if array.dtype.kind == "b":
-        named[f"the number of True in `{name}`"] = int(array.sum())
-        named[f"the number of False in `{name}`"] = int((~array).sum())
+        named[f"the number of True values in `{name}`"] = int(array.sum())
+        named[f"the number of False values in `{name}`"] = int((~array).sum())
         if array.size:
-            named[f"the share of True in `{name}`"] = float(array.mean())
+            named[f"the proportion of True values in `{name}`"] = float(array.mean())
     return named
 
 
 def _of_answer(want: np.ndarray, names: str) -> dict[str, float]:
     sizes = {axis_name(axis, want.ndim, names): want.shape[axis] for axis in range(-1, -want.ndim - 1, -1)}
-    named = {f"the size of {along} of the answer": float(size) for along, size in sizes.items()}
+    named = {f"the size of the answer along {along}": float(size) for along, size in sizes.items()}
     return named | ({"the number of entries of the answer": float(want.size)} if want.ndim else {})
 
 

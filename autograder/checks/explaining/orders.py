@@ -21,7 +21,7 @@ def in_other_places(pairs: Pairs, names: str) -> str:
     for axis in axes:
         where = axis_name(axis, dims, names)
         if all(near(pair.got, np.flip(pair.want, axis)) for pair in pairs):
-            return f"Your answer is the expected one in reverse along {where}."
+            return f"Your answer is the expected one in reverse order along {where}."
         for step in (1, -1, 2, -2):
             if all(near(pair.got, np.roll(pair.want, step, axis)) for pair in pairs):
                 return f"Your answer is the expected one, rolled by {_places(step)} along {where}: {'what was last is now at the front' if step > 0 else 'what was first is now at the end'}."

@@ -141,9 +141,9 @@ def _by_input(name: str, array: np.ndarray, case: Mapping[str, Any]) -> Iterator
         yield f"where `{name}` is False", ~array
         yield f"where `{name}` is True", array
         if array.ndim > 1:
-            yield f"in the rows where all of `{name}` is False", ~np.any(array, axis=-1)
-            yield f"in the rows where some of `{name}` is False", ~np.all(array, axis=-1)
-            yield f"in the rows where all of `{name}` is True", np.all(array, axis=-1)
+            yield f"in the rows where every entry of `{name}` is False", ~np.any(array, axis=-1)
+            yield f"in the rows where some entry of `{name}` is False", ~np.all(array, axis=-1)
+            yield f"in the rows where every entry of `{name}` is True", np.all(array, axis=-1)
         return
     if array.dtype.kind in "iu":
         for other, value in case.items():
@@ -156,12 +156,12 @@ def _by_input(name: str, array: np.ndarray, case: Mapping[str, Any]) -> Iterator
     yield f"where `{name}` is 0", array == 0
     if array.ndim > 1:
         yield f"in the rows where `{name}` contains only zeros", (array == 0).all(-1)
-        yield f"in the rows where `{name}` is the same throughout", (array == array[..., :1]).all(-1)
+        yield f"in the rows where all entries of `{name}` are equal", (array == array[..., :1]).all(-1)
     if array.dtype.kind == "f":
         yield f"where `{name}` is negative", array < 0
         yield f"where `{name}` is beyond ±80", np.abs(array) > 80
         if array.ndim > 1:
-            yield f"in the rows where `{name}` has numbers beyond ±80", (np.abs(array) > 80).any(-1)
+            yield f"in the rows where `{name}` contains numbers beyond ±80", (np.abs(array) > 80).any(-1)
 
 
 def _spread(place: np.ndarray, ndim: int, shape: tuple[int, ...]) -> np.ndarray | None:

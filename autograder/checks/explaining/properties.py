@@ -67,8 +67,8 @@ def _lost(got: Arrays, want: Arrays, axes: Sequence[int], names: str) -> str:
             for other in axes if place < NORMED else ():
                 if other != axis and _all(got, holds, other) and not _all(want, holds, other):
                     yours = axis_name(other, want[0].ndim, names)
-                    return f"The expected numbers {claim} along {where}; yours do so along {yours}."
-            return f"The expected numbers {claim} along {where}; {not_yours}."
+                    return f"The expected {_subject(claim)} {claim} along {where}; yours do so along {yours}."
+            return f"The expected {_subject(claim)} {claim} along {where}; {not_yours}."
     return ""
 
 
@@ -83,8 +83,13 @@ def _gained(got: Arrays, want: Arrays, axes: Sequence[int], names: str) -> str:
     for axis in axes:
         for claim, _, holds in ALONG[:NORMED]:
             if _all(got, holds, axis) and not any(holds(array, axis) for array in want):
-                return f"Your numbers {claim} along {axis_name(axis, want[0].ndim, names)}; the expected ones do not."
+                return f"Your {_subject(claim)} {claim} along {axis_name(axis, want[0].ndim, names)}; the expected ones do not."
     return ""
+
+
+def _subject(claim: str) -> str:
+    """What the claim is about: a number has no length, a vector has."""
+    return "vectors" if claim.startswith("have length") else "numbers"
 
 
 def _all(arrays: Arrays, holds: Property, axis: int) -> bool:

@@ -9,14 +9,14 @@ import numpy as np
 from autograder.checks.explaining.nearness import MOST
 
 REDUCTIONS: tuple[tuple[str, Callable[[np.ndarray, int], np.ndarray]], ...] = (
-    ("the sum", lambda x, axis: x.sum(axis)),
-    ("the mean", lambda x, axis: x.mean(axis)),
-    ("the largest", lambda x, axis: x.max(axis)),
-    ("the position of the largest (argmax)", lambda x, axis: x.argmax(axis)),
-    ("the smallest", lambda x, axis: x.min(axis)),
-    ("the first", lambda x, axis: x.take(0, axis)),
-    ("the last", lambda x, axis: x.take(-1, axis)),
-    ("the square root of the sum of squares", lambda x, axis: np.sqrt((x**2).sum(axis))),
+    ("the sums", lambda x, axis: x.sum(axis)),
+    ("the means", lambda x, axis: x.mean(axis)),
+    ("the maxima", lambda x, axis: x.max(axis)),
+    ("the positions of the maxima (argmax)", lambda x, axis: x.argmax(axis)),
+    ("the minima", lambda x, axis: x.min(axis)),
+    ("the first entries", lambda x, axis: x.take(0, axis)),
+    ("the last entries", lambda x, axis: x.take(-1, axis)),
+    ("the square roots of the sums of squares", lambda x, axis: np.sqrt((x**2).sum(axis))),
 )
 
 
@@ -34,16 +34,20 @@ def shape_sentence(got: tuple[int, ...], want: tuple[int, ...], axes: str = "") 
     def name(axis: int) -> str:
         return f"{names[axis]} ({want[axis]})" if names else f"axis {axis} (size {want[axis]})"
 
+    def subject(axes: Sequence[int]) -> str:
+        said = _enumerated(map(name, axes))
+        return f"The {'axis' if len(axes) == 1 else 'axes'} {said}" if names else f"A{said[1:]}"
+
     expected = ", ".join(f"{n}={size}" for n, size in zip(names, want, strict=True)) if names else ""
     facts = f"Your shape is {got}; the expected shape is {want}" + (f" ({expected})." if expected else ".")
     if len(got) == len(want) and sorted(got) == sorted(want):
         moved = [axis for axis in range(len(want)) if got[axis] != want[axis]]
-        return f"{facts} The axes {_enumerated(map(name, moved))} look swapped."
+        return f"{facts} {subject(moved)} look swapped."
     if len(got) < len(want):
         missing = _left_over(want, got)
         if len(missing) == len(want) - len(got):
-            them = "Was it" if len(missing) == 1 else "Were they"
-            return f"{facts} Missing: {_enumerated(map(name, missing))}. {them} summed or squeezed away?"
+            missed = "is missing: was it" if len(missing) == 1 else "are missing: were they"
+            return f"{facts} {subject(missing)} {missed} summed or squeezed away?"
     if len(got) > len(want):
         extra = _left_over(got, want)
         if len(extra) == len(got) - len(want):
@@ -51,10 +55,10 @@ def shape_sentence(got: tuple[int, ...], want: tuple[int, ...], axes: str = "") 
             question = (
                 " Is a keepdim or an unsqueeze left over?" if all(got[axis] == 1 for axis in extra) else ""
             )
-            return f"{facts} One too many: {sizes}.{question}"
+            return f"{facts} {'One axis' if len(extra) == 1 else f'{len(extra)} axes'} too many: {sizes}.{question}"
     if len(got) == len(want):
         off = [axis for axis in range(len(want)) if got[axis] != want[axis]]
-        return f"{facts} Look at {_enumerated(dict.fromkeys(f'{name(axis)}, which has size {got[axis]} in yours' for axis in off))}."
+        return f"{facts} Look at {_enumerated(dict.fromkeys(f'{name(axis)}, which has size {got[axis]} in your answer' for axis in off))}."
     return facts
 
 
@@ -90,23 +94,23 @@ def numbers_despite_shape(got: Sequence[np.ndarray], want: Sequence[np.ndarray])
     with np.errstate(all="ignore"):
         for axes in _exchanges(pairs):
             if all(_near(a.swapaxes(*axes), b) for a, b in pairs):
-                return "With these axes exchanged, all of your numbers are right."
+                return "If these axes are exchanged, all of your numbers are right."
         if all(a.size == b.size and _near(a.ravel(), b.ravel()) for a, b in pairs):
             return "Your numbers are right; only their shape is not."
         dims = {(a.ndim - b.ndim) for a, b in pairs}
         for reduction, reduce in REDUCTIONS:
             for axis in (-1, -2, -3):
                 if dims == {-1} and all(_reduces(b, a, reduce, axis) for a, b in pairs):
-                    return f"Your numbers are {reduction} of the expected ones over {_axis(axis)}."
+                    return f"Your numbers are {reduction} of the expected ones along {_axis(axis)}."
                 if dims == {1} and all(_reduces(a, b, reduce, axis) for a, b in pairs):
-                    return f"The expected numbers are {reduction} of yours over {_axis(axis)}."
+                    return f"The expected numbers are {reduction} of yours along {_axis(axis)}."
         for reduction, of_all in (("mean", np.mean), ("sum", np.sum)):
             if max(dims) > 0 and all(b.ndim == 0 and _near(np.asarray(of_all(a)), b) for a, b in pairs):
-                return f"The expected number is the {reduction} of all of yours."
+                return f"The expected number is the {reduction} of all your numbers."
         if len(pairs) and all(a.ndim == b.ndim and a.ndim > 0 and _leads(a, b) for a, b in pairs):
-            return "Where the two overlap, counted from the beginning, your numbers are right."
+            return "If your answer and the expected one are aligned at the beginning, the numbers that overlap are right."
         if len(pairs) and all(a.ndim == b.ndim and a.ndim > 0 and _trails(a, b) for a, b in pairs):
-            return "Where the two overlap, counted from the end, your numbers are right."
+            return "If your answer and the expected one are aligned at the end, the numbers that overlap are right."
     return ""
 
 
@@ -131,7 +135,7 @@ def size_written_as_number(
             sizes = " or ".join(map(str, sorted(asked)))
             return (
                 f"{axis_named} has size {fixed.pop()} in all of your answers, even where {sizes} is expected: "
-                "is a size written as a number where the shape should be read?"
+                "did you write a size as a number instead of reading it from the shape?"
             )
     return ""
 
@@ -157,8 +161,8 @@ def size_in_errors(
             ):
                 size = f"`{name}.shape[{axis}]`" if arrays[0].ndim > 1 else f"`len({name})`"
                 return (
-                    f"The error mentions {sizes.pop()}. That is {size} on the inputs where your answer is right, and here it is "
-                    f"{wrong[0][name].shape[axis]}: is a size written as a number where the shape should be read?"
+                    f"The error mentions {sizes.pop()}. This is {size} on the inputs where your answer is right, but here {size} is "
+                    f"{wrong[0][name].shape[axis]}: did you write a size as a number instead of reading it from the shape?"
                 )
     return ""
 

@@ -50,15 +50,15 @@ def what_sets_apart(cases: Sequence[Mapping[str, Any]], wrong: Sequence[int]) ->
     if given or missing:  # any other fact may be true by chance, but one about the option itself
         theirs = [[fact for fact in of_case if fact.edge and fact.about in given] for of_case in facts]
         if edge := _separating(theirs, wrong, right):
-            return f"Wrong exactly where {edge.sentence}."
+            return f"It is wrong exactly where {edge.sentence}."
         if len(given) + len(missing) > 1:
             return ""
-        return f"Wrong exactly where `{[*given, *missing][0]}` is {'given' if given else 'not given'}."
+        return f"It is wrong exactly where `{[*given, *missing][0]}` is {'given' if given else 'not given'}."
     if edge and plain and edge.rank == plain.rank and edge.about != plain.about:
         return ""
     if edge and (not plain or edge.rank <= plain.rank):
-        return f"Wrong exactly where {edge.sentence}."
-    return f"Right only where {plain.sentence}." if plain else ""
+        return f"It is wrong exactly where {edge.sentence}."
+    return f"It is right only where {plain.sentence}." if plain else ""
 
 
 def _options(
@@ -154,7 +154,7 @@ def _of_array(name: str, value: np.ndarray, scalars: Mapping[str, float]) -> Ite
     elif value.ndim > 1 and not value.any(-1).all():
         yield Fact(f"a row of `{name}` is 0 throughout", name)
     if value.size > 1 and (value == value.flat[0]).all():
-        yield Fact(f"all numbers of `{name}` are the same", name, plain=True)
+        yield Fact(f"all entries of `{name}` are equal", name, plain=True)
     if value.dtype.kind == "f":
         if value.max() > LARGE:
             yield Fact(f"`{name}` contains numbers above {LARGE}", name)
@@ -187,7 +187,7 @@ def _of_mask(name: str, mask: np.ndarray) -> Iterator[Fact]:
         yield Fact(f"a row of `{name}` is False throughout", name)
     if mask.ndim and mask.shape[-1] > 1:
         if not mask[..., 0].all():
-            yield Fact(f"`{name}` begins with a False", name)
+            yield Fact(f"`{name}` begins with False", name)
         if (~mask[..., :-1] & mask[..., 1:]).any():
             yield Fact(f"a False in `{name}` comes before a True", name)
 

@@ -38,7 +38,7 @@ def _rounded(how: str, function: Function) -> Step:
     return Step(
         function,
         f"Your numbers are the expected ones, rounded {how}.",
-        f"Your numbers become the expected ones when they are rounded {how}.",
+        f"The expected numbers are your numbers rounded {how}.",
         shown_by=4,
     )
 
@@ -91,7 +91,7 @@ ALONG: tuple[tuple[str, _FunctionAlong], ...] = (
     ("division by the largest number", lambda x, axis: x / x.max(axis, keepdims=True)),
     ("subtraction of the mean", lambda x, axis: x - x.mean(axis, keepdims=True)),
     ("subtraction of the largest number", lambda x, axis: x - x.max(axis, keepdims=True)),
-    ("the numbers sorted", lambda x, axis: np.sort(x, axis)),
+    ("sorting", lambda x, axis: np.sort(x, axis)),
 )  # fmt: skip
 
 
@@ -115,9 +115,9 @@ def function_of(pairs: Pairs, names: str) -> str:
         for operation, function in ALONG:
             along = partial(function, axis=axis)
             if _gives(along, expected, yours):
-                return f"Your numbers are the expected ones after one more step: {operation} over {where}."
+                return f"Your answer contains one step too many: {operation} over {where}."
             if vary and _gives(along, yours, expected):
-                return f"Your numbers become the expected ones by one more step: {operation} over {where}."
+                return f"One step is missing from your answer: {operation} over {where}."
     return ""
 
 

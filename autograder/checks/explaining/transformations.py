@@ -59,9 +59,9 @@ def where_they_differ(pairs: Pairs) -> str:
             _always([pair.want for pair in there], there),
         )
         if mine and theirs:
-            return f"Where they differ, yours is {mine} and {theirs} is expected."
+            return f"Where they differ, your number is {mine} and {theirs} is expected."
         if mine:
-            return f"Where they differ, yours is always {mine}."
+            return f"Where they differ, your number is always {mine}."
     if all((pair.want == np.round(pair.want)).all() for pair in there):
         return _begin_with_where(_offset(there, "") or function_of(there, ""))
     for look in (_factor, _offset, function_of):
@@ -102,7 +102,7 @@ def _one_number(pairs: Pairs, names: str) -> str:
     if len(firsts) == 1 and all((pair.got == pair.got.flat[0]).all() for pair in pairs):
         return f"All of your numbers are {number(firsts.pop())}."
     if all((pair.got == pair.got.flat[0]).all() for pair in pairs):
-        return "All numbers of your answer are the same."
+        return "All numbers in your answer are equal."
     for axis in common_axes([pair.want.shape for pair in pairs]):
         if all(
             pair.want.ndim > 1 and _constant(pair.got, axis) and not _constant(pair.want, axis)
@@ -150,7 +150,7 @@ def _factor(pairs: Pairs, names: str) -> str:
     cause = equal_amount(factors, amounts(pairs, names))
     shown = sum(count(pair.want) - 1 for pair in pairs) >= ENOUGH
     if cause:
-        return f"Your numbers are the expected ones times {listed(factors)}, which is {cause}."
+        return f"Your numbers are the expected ones multiplied by {cause}: {listed(factors)} on these inputs."
     if shown:
         return (
             f"On each input all of your numbers are the expected ones times a single factor: {listed(factors)}. "
@@ -196,7 +196,7 @@ def _offset(pairs: Pairs, names: str) -> str:
         return f"Your numbers are all {more} than the expected ones by {number(abs(offsets[0]))}."
     cause = equal_amount(offsets, amounts(pairs, names))
     if cause:
-        return f"Your numbers are the expected ones plus {listed(offsets)}, which is {cause}."
+        return f"Your numbers are the expected ones plus {cause}: {listed(offsets)} on these inputs."
     if sum(count(pair.want) - 1 for pair in pairs) >= ENOUGH:
         return f"On each input all of your numbers are off by the same amount: {listed(offsets)}."
     return ""
@@ -211,10 +211,10 @@ def _power(pairs: Pairs, names: str) -> str:
         powers = [power for pair in pairs if (power := _power_of(pair, axis)) is not None]
         if len(powers) < len(pairs):
             continue
-        again = ", normalised again to sum to 1" if axis is not None else ""
+        again = " and normalised again to sum to 1" if axis is not None else ""
         if all_equal(powers, 1e-3):
             return f"Your numbers are the expected ones raised to the power {in_words(powers[0])}{again}."
-        return f"On each input your numbers are the expected ones raised to a single power: {listed(powers)}{again}."
+        return f"On each input your numbers are the expected ones raised to a single power ({listed(powers)}){again}."
     return ""
 
 
@@ -312,9 +312,9 @@ def _cause_by_rows(pairs: Pairs, factors: Sequence[np.ndarray], axis: int) -> st
         ):
             continue
         for quantity, count_of in (
-            (f"the number of True in its row of `{name}`", lambda mask: mask.sum(1)),
-            (f"the share of True in its row of `{name}`", lambda mask: mask.mean(1)),
-            (f"the number of False in its row of `{name}`", lambda mask: (~mask).sum(1)),
+            (f"the number of True values in its row of `{name}`", lambda mask: mask.sum(1)),
+            (f"the proportion of True values in its row of `{name}`", lambda mask: mask.mean(1)),
+            (f"the number of False values in its row of `{name}`", lambda mask: (~mask).sum(1)),
         ):
             counts = [
                 count_of(mask).reshape(-1, *[1] * (factor.ndim - 1)).astype(float)
@@ -331,7 +331,7 @@ def _cause_by_rows(pairs: Pairs, factors: Sequence[np.ndarray], axis: int) -> st
         if all(np.allclose(sum_of(pair.want), 1, atol=1e-3) for pair in pairs) and not any(
             np.allclose(sum_of(pair.got), 1, atol=1e-3) for pair in pairs
         ):
-            return f". The expected ones {quantity}, but yours do not"
+            return f". The expected vectors {quantity}, but yours do not"
     return ""
 
 

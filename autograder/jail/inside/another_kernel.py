@@ -104,7 +104,7 @@ def prints_errors(kernel: Kernel) -> bool:
         if run_cell(kernel, NO_PROGRAM, limits, outputs) is not CellEnding.COMPLETE:
             return False
     except KernelDied:
-        raise NoKernel(f"it ended when it was given {NO_PROGRAM}") from None
+        raise NoKernel(f"it stopped when it was given {NO_PROGRAM}") from None
     shown = outputs.take()
     if any(output.get("name") == "stderr" for output in shown):  # costs a test its points, too
         return False

@@ -104,7 +104,7 @@ class Outputs:
             self._pictures += 1
             if self._pictures > self.limits.images_per_cell:
                 return {
-                    "text/plain": f"(a cell shows {self.limits.images_per_cell} pictures; this one was not kept)"
+                    "text/plain": f"(at most {self.limits.images_per_cell} pictures of a cell are shown; this one was not kept)"
                 }
         size = sum(len(text) for text in representations.values())
         if size > self.room:

@@ -138,7 +138,7 @@ def within(room: int, cell_answers: CellAnswers) -> tuple[CellAnswers, int]:
         size = sum(array.nbytes + len(name) for name, array in both)
         if size > room:
             answer = Answer(
-                problem=Problem.TYPE, message=f"the arrays take {size} bytes, which is too much to hand in"
+                problem=Problem.TYPE, message=f"the arrays take {size} bytes, which is too much to submit"
             )
         else:
             room -= size

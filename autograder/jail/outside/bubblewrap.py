@@ -184,7 +184,7 @@ def find_problem() -> str | None:
             timeout=60,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"The jail could not be tried: {error}."
+        return f"The jail could not be tested: {error}."
     finally:
         os.close(reader)
         os.close(writer)

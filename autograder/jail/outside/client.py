@@ -304,7 +304,7 @@ def exchange(
         os.close(answers)
     if reader.greeting is None:
         raise ServerDied(
-            f"A fork of the grading server ended ({report['status']}) before its notebook began."
+            f"A fork of the grading server stopped ({report['status']}) before its notebook began."
         )
     if reader.greeting.startswith(NO_KERNEL.encode()):
         said = reader.greeting.decode(errors="replace").removeprefix(NO_KERNEL).rstrip(".")
@@ -357,7 +357,7 @@ def _report(control: socket.socket) -> dict[str, Any] | None:
     except OSError:
         message = b""
     if not message:
-        raise ServerDied("The grading server ended while it ran a job.")
+        raise ServerDied("The grading server stopped while it was running a job.")
     try:
         report = json.loads(message.splitlines()[-1])
     except ValueError:

@@ -303,4 +303,4 @@ def _wait_until_ready(process: ServerProcess) -> None:
 def _why_it_ended(process: ServerProcess) -> str:
     last_words = process.last_words()
     problem = bubblewrap.find_problem() if process.jail is None and process.scratch is None else None
-    return problem or f"The grading server ended before it was ready: {last_words}."
+    return problem or f"The grading server stopped before it was ready: {last_words}."

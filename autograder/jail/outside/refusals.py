@@ -98,7 +98,9 @@ def _cause(root: Path, user: int) -> str:
         )
     meaning, remedy = setting
     if _users(root) < ALL_USERS:
-        return f"{meaning} in this sandbox (`unshare -U`, flatpak, or another jail): grade outside of it"
+        return (
+            f"{meaning} in this sandbox (`unshare -U`, flatpak, or another jail): grade outside this sandbox"
+        )
     lasting = "; WSL forgets it when it is shut down, unless /etc/sysctl.d or `[boot] command=` in /etc/wsl.conf sets it"
     return f"{meaning}: `{remedy}` lifts it{lasting if version else ''}"
 

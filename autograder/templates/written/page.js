@@ -41,7 +41,7 @@ async function ask(path, body) {
   try {
     reply = await fetch(path, options);
   } catch {
-    throw Object.assign(new Error("The program that serves this page has ended. The points given so far are saved."), { gone: true });
+    throw Object.assign(new Error("The program that serves this page has stopped. The points given so far are saved."), { gone: true });
   }
   const words = await reply.json();
   if (!reply.ok) throw Object.assign(new Error(words.error), { conflict: reply.status === 409 });
@@ -69,7 +69,7 @@ async function load(keep = true) {
   if (next.preparing) {
     view = null;
     byId("groups").replaceChildren();
-    byId("preparing").textContent = next.problem || "The answers are being put into groups. For a class of a thousand this takes a few minutes, but only once.";
+    byId("preparing").textContent = next.problem || "The answers are being grouped. For a class of a thousand this takes a few minutes, but only once.";
     setTimeout(() => question() === wanted && load(false).catch(complain), 1000);
     return;
   }
@@ -131,8 +131,8 @@ function render() {
   byId("score").max = view.question.points;
   byId("questions").selectedOptions[0].textContent = optionText(view.question.title, view.waiting);
   const left = [];
-  if (view.blank) left.push(`${plural(view.blank, "answer")} left blank: 0 points already.`);
-  if (view.unread) left.push(`${plural(view.unread, "answer")} that only formgrader can show.`);
+  if (view.blank) left.push(`${plural(view.blank, "answer")} left blank: given 0 points automatically.`);
+  if (view.unread) left.push(`${plural(view.unread, "answer")} can be shown only in formgrader.`);
   byId("left-out").textContent = left.join(" ");
   byId("groups").replaceChildren(...view.groups.map(card));
   bringToFront();
@@ -180,9 +180,9 @@ function answer(one, at, withComment) {
   line.classList.toggle("here", opened && at === row);
   line.classList.toggle("chosen", chosen.has(rowKey(one)));
   const side = make("div", { className: "side" });
-  if (count > 1) side.append(make("span", { textContent: `× ${count}`, title: `${count} students wrote the same words` }));
+  if (count > 1) side.append(make("span", { textContent: `× ${count}`, title: `${count} students wrote this text` }));
   if (one.decision || !one.waiting) side.append(badge([one]));
-  if (one.decision?.alone) side.append(make("span", { textContent: "on its own" }));
+  if (one.decision?.alone) side.append(make("span", { textContent: "graded individually" }));
   const words = make("div", { className: "words" }, make("p", { className: "text", textContent: one.cut ? `${one.text}… (${one.cut} more characters: see formgrader)` : one.text }));
   if (withComment && one.decision?.comment) words.append(remark(one.decision.comment));
   line.append(words);
@@ -201,11 +201,11 @@ function badge(rows) {
   const scores = [...new Set(rows.filter((one) => !one.waiting).map((one) => one.decision?.score))];
   if (waiting.length === rows.length) {
     const again = rows.some((one) => one.decision);
-    return make("span", { className: "badge waits", textContent: again ? "changed since: look again" : "waits" });
+    return make("span", { className: "badge waits", textContent: again ? "changed since: look again" : "to be graded" });
   }
   const givers = [...new Set(rows.map((one) => one.decision?.by).filter(Boolean))];
   const text = scores.length === 1 ? pointsOf(scores[0]) : `${Math.min(...scores)} to ${Math.max(...scores)} points`;
-  const part = waiting.length ? `${text}, some wait` : text;
+  const part = waiting.length ? `${text}, some still to be graded` : text;
   return make("span", { className: waiting.length ? "badge waits" : "badge", textContent: part, title: givers.length ? `given by ${givers.join(", ")}` : "" });
 }
 
@@ -256,9 +256,9 @@ function showMarking() {
   const count = rows.reduce((sum, one) => sum + Object.keys(one.answers).length, 0);
   const alone = opened && row >= 0;
   const kept = group() ? size(group()) - count : 0;
-  byId("give").textContent = alone ? (count > 1 ? `Give to these ${count} copies` : "Give to this answer") : `Give to ${count > 1 ? `all ${count}` : "this answer"}`;
+  byId("give").textContent = alone ? (count > 1 ? `Give points to these ${count} copies` : "Give points to this answer") : `Give points to ${count > 1 ? `all ${count}` : "this answer"}`;
   byId("give").disabled = !rows.length;
-  byId("target").textContent = alone ? "The points go to this answer only; the rest of its group keeps its points." : kept ? `Points given to one answer alone stay (${plural(kept, "answer")}).` : "";
+  byId("target").textContent = alone ? "The points go to this answer only; the rest of its group keeps its points." : kept ? `Points given to individual answers are kept (${plural(kept, "answer")}).` : "";
 }
 
 function scoreOf(ticks) {
@@ -365,7 +365,7 @@ async function give() {
   const rows = target();
   const now = currentDraft();
   const score = Number(now.score);
-  if (now.score === "" || Number.isNaN(score)) return say("Tick points of the guide (1 to 9), 0 for none, or type points (p).", true);
+  if (now.score === "" || Number.isNaN(score)) return say("Tick points of the guide (keys 1 to 9; 0 for none) or type the points (p).", true);
   const alone = opened && row >= 0;
   const seen = Object.assign({}, ...rows.map((one) => one.answers));
   const body = { seen, score, ticks: [...now.ticks], comment: now.comment, alone };
@@ -443,7 +443,7 @@ async function showAgreement() {
     body.append(make("tr", {}, make("td", { textContent: one.title, title: one.question }), make("td", { textContent: one.who }), ...cells.map((text) => make("td", { className: "number", textContent: text }))));
   }
   table.append(body);
-  byId("agreement-table").replaceChildren(agreement.length ? table : make("p", { textContent: `Nothing has been read twice yet. “Read again” shows ${Math.round(100 * start.share)} % of the graded answers once more, without their points, preferably to a different grader.` }));
+  byId("agreement-table").replaceChildren(agreement.length ? table : make("p", { textContent: `No answer has been read twice yet. “Read again” shows ${Math.round(100 * start.share)} % of the graded answers once more, without their points, preferably to a different grader.` }));
   byId("agreement").showModal();
 }
 
@@ -451,7 +451,7 @@ async function readAgain() {
   const next = await ask(`/api/again?${asked()}`);
   if (!next.answer) {
     byId("again").close();
-    return say("There is no answer of the sample left to read again: grade more first.");
+    return say("No answers in the sample are left to read again: grade more first.");
   }
   againNow = { answer: next.answer, ticks: new Set() };
   byId("again-text").textContent = next.text;

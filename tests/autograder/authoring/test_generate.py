@@ -263,7 +263,7 @@ def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_mar
     log = " ".join(press_generate(graded.root)["log"].split())
     called = graded.assignment.title(WRITTEN)
     assert f"({called} 3 → 4), and the score of 1 student still uses the old ones: ada." in log
-    assert "Scores given by hand are kept, and marked for another look." in log
+    assert "Scores given by hand are kept, and marked for review." in log
 
     shown = CliRunner().invoke(
         app, ["regrade", NAME, "--json", "changes.json", "--yes", "--isolation", "none"]

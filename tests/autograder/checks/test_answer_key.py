@@ -43,4 +43,4 @@ def test_sentences_speak_only_of_what_the_function_takes(tmp_path):
         judge([Answer({"": X * X + 1}), Answer({"": X})], expected, key.rule, cases=told).reason
         for told in (read.cases, read.received)
     ]
-    assert "`beside`" not in reasons[1] and "Wrong exactly where `heads` is 1." in reasons[1]
+    assert "`beside`" not in reasons[1] and "It is wrong exactly where `heads` is 1." in reasons[1]

@@ -36,7 +36,7 @@ def test_numbers_and_choices_are_counted():
         predicted(f"demo.{name}", letter, "more", choices=("more", "less"))
     said = text()
     assert "1 of your 2 choices was right." in said
-    assert "Of your 5 numbers, 1 was within 10 % of the result and 2 within a factor of 2." in said
+    assert "Of your 5 predicted numbers, 1 was within 10 % of the result and 2 within a factor of 2." in said
     assert "3 were too high and 2 too low." in said
     assert re.search(r"✓ demo\.a: 1\.05 \(result: 1\)", said)
 
@@ -68,5 +68,5 @@ def test_numbers_without_a_ratio_and_spoilt_entries_are_borne():
     calibrating.remember("demo.nan", float("nan"), 1.0)
     calibrating.remember("demo.inf", float("inf"), 1.0)
     journal.save("outcomes", "demo.spoilt", 3)
-    assert "Of your 2 numbers, 0 were within 10 %" in text()
+    assert "Of your 2 predicted numbers, 0 were within 10 %" in text()
     assert "<circle" not in predictions()._repr_mimebundle_()["text/html"]

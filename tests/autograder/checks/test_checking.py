@@ -162,7 +162,7 @@ def test_predictions_are_kept_and_revealed():
     assert "Replace the dots" in note["text/plain"]
     shown(predict, "demo.number", 0.5)
     (note,), _ = shown(reveal, "demo.number", 0.75)
-    assert note["text/plain"].endswith("It is 0.75. You predicted 0.5, off by 0.25.")
+    assert note["text/plain"].endswith("The result is 0.75. You predicted 0.5, which is off by 0.25.")
 
 
 def test_recording_collects_answers_and_never_raises(monkeypatch):
@@ -188,7 +188,7 @@ def test_a_check_that_passes_explains_nothing(monkeypatch):
 def test_a_check_tells_what_belongs_to_its_inputs():
     """The inputs reach the judgement: a factor that is a size of theirs is named by it."""
     _, error = shown(check, "demo.double", lambda case: case["x"] * 2 * case["x"].shape[-1])
-    assert "which is `x.shape[-1]`" in error
+    assert "`x.shape[-1]`: " in error
 
 
 @pytest.mark.slow
@@ -325,7 +325,7 @@ def test_the_card_names_the_inputs_that_failed_and_case_hands_over_the_first():
         return given["x"] * (3 if given["x"].shape[0] == 4 else 2)
 
     (card,), _ = shown(check, "demo.double", wrong_on_squares)
-    assert "Wrong on input 2 of 2. Input 2: x 4×5." in card["text/plain"]
+    assert "Your answer is wrong on input 2 of 2. Input 2: x 4×5." in card["text/plain"]
     assert 'case("demo.double")' in card["text/plain"] and "print(…) works" in card["text/plain"]
     failing = case("demo.double")
     assert torch.equal(failing["x"], torch.ones(4, 5)) and failing.number == 2
@@ -419,9 +419,9 @@ def test_a_prediction_may_offer_choices_and_each_wrong_one_is_explained():
     for letter, choice in zip("AB", CHOICES, strict=False):
         assert f"You predict: {choice}." in said(predict, "demo.size", letter, CHOICES)
         told = said(reveal, "demo.size", "it shrinks", WHY)
-        assert f"It is: it shrinks.\n  You said: {choice}. {WHY[choice]}" in told
+        assert f"The result is: it shrinks.\n  You predicted: {choice}. {WHY[choice]}" in told
     said(predict, "demo.size", "it shrinks", CHOICES)
-    assert said(reveal, "demo.size", "it shrinks", WHY).endswith("As you said.")
+    assert said(reveal, "demo.size", "it shrinks", WHY).endswith("As you predicted.")
     for wrong in ("d", 0.5, "grows"):
         with pytest.raises(WrongCall, match='"a" to "c"'):
             predict("demo.size", wrong, CHOICES)

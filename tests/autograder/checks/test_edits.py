@@ -31,8 +31,8 @@ FIRST = "def f(x):\n    return x"
 @pytest.mark.parametrize(
     ("second", "words"),
     [
-        ("def f(x:\n    return x", "it ended with SyntaxError: "),
-        ("1 / 0\ndef f(x): pass", "it ended with ZeroDivisionError: division by zero"),
+        ("def f(x:\n    return x", "it stopped with SyntaxError: "),
+        ("1 / 0\ndef f(x): pass", "it stopped with ZeroDivisionError: division by zero"),
         ("def g(x):\n    return x", "it defined `g` and not `f`"),
         ("x = 3", "it did not define `f`"),
         ("", "it did not define `f`"),

@@ -48,14 +48,14 @@ ONE_OPERATION = [
     (lambda x: x * np.sqrt(2), "1.414 (√2) times"),
     (lambda x: -x, "with the opposite sign"),
     (lambda x: -2 * x, "−2 times"),
-    (lambda x: x / x.shape[-1], "times 0.2, 0.1667 and 0.1429, which is 1/`x.shape[-1]`"),
-    (lambda x: x / np.sqrt(x.shape[-1]), "which is 1/√`x.shape[-1]`"),
-    (lambda x: x * x.shape[-2] / x.shape[-1], "which is `x.shape[-2]` divided by `x.shape[-1]`"),
-    (lambda x: x * x.shape[-1] / 50, "which is 0.02 (1/50) times `x.shape[-1]`"),
-    (lambda x: x * x.shape[-1] / (x.shape[-1] - 1), "which is n/(n − 1), where n is `x.shape[-1]`"),
+    (lambda x: x / x.shape[-1], "multiplied by 1/`x.shape[-1]`: 0.2, 0.1667 and 0.1429 on these inputs."),
+    (lambda x: x / np.sqrt(x.shape[-1]), "multiplied by 1/√`x.shape[-1]`: "),
+    (lambda x: x * x.shape[-2] / x.shape[-1], "multiplied by `x.shape[-2]` divided by `x.shape[-1]`: "),
+    (lambda x: x * x.shape[-1] / 50, "multiplied by 0.02 (1/50) times `x.shape[-1]`: "),
+    (lambda x: x * x.shape[-1] / (x.shape[-1] - 1), "multiplied by n/(n − 1), where n is `x.shape[-1]`: "),
     (lambda x: x + 1, "larger than the expected ones by 1."),
     (lambda x: x - 0.25, "smaller than the expected ones by 0.25."),
-    (lambda x: x + x.shape[-1], "plus 5, 6 and 7, which is `x.shape[-1]`"),
+    (lambda x: x + x.shape[-1], "plus `x.shape[-1]`: 5, 6 and 7 on these inputs."),
     (np.exp, "the exponential (exp) of the expected ones"),
     (np.square, "the square of the expected ones"),
     (np.tanh, "(tanh) of the expected ones"),
@@ -65,13 +65,13 @@ ONE_OPERATION = [
     (np.round, "rounded to the nearest whole number"),
     (lambda x: np.maximum(x, 0), "0 where a negative number is expected"),
     (np.arctanh, ""),
-    (lambda x: softmax(x, -1), "one more step: the softmax over the last axis"),
-    (lambda x: softmax(x, -2), "one more step: the softmax over axis −2"),
-    (lambda x: np.flip(x, -1), "in reverse along the last axis"),
+    (lambda x: softmax(x, -1), "one step too many: the softmax over the last axis"),
+    (lambda x: softmax(x, -2), "one step too many: the softmax over axis −2"),
+    (lambda x: np.flip(x, -1), "in reverse order along the last axis"),
     (lambda x: np.roll(x, 1, -2), "rolled by 1 position towards the end along axis −2"),
     (lambda x: np.concatenate([x[..., :1] * 0, x[..., :-1]], -1), "shifted by 1 position towards the end along the last axis"),
     (lambda x: x[:, [1, 2, 0, *range(3, x.shape[1])]], "the right vectors in another order along axis −2"),
-    (lambda x: np.sort(x, -1), "the numbers sorted over the last axis"),
+    (lambda x: np.sort(x, -1), "sorting over the last axis"),
     (lambda x: x.swapaxes(-1, -2).reshape(x.shape), "a reshape (view) was used where the last two axes should be exchanged"),
     (lambda x: x * np.arange(1, x.shape[-2] + 1)[:, None], "Along the last axis the proportions are right"),
     (lambda x: x + np.cumsum(np.ones(x.shape[-2]))[:, None], "Along the last axis all of your numbers are off by the same amount"),
@@ -106,7 +106,7 @@ def test_an_operation_on_one_input_alone_is_not_told_of_all(operation, words):
 def test_a_step_that_is_missing_is_told(function):
     given = [np.abs(x) + 0.2 for x in drawn()]
     told = reason(given, [function(x) for x in given])
-    of_yours = ("that step missing", "become the expected ones by one more step")
+    of_yours = ("that step missing", "One step is missing from your answer")
     of_expected = ("are the exponential (exp) of the expected", "are the square of the expected")
     assert any(words in told for words in (*of_yours, *of_expected))
 
@@ -114,21 +114,21 @@ def test_a_step_that_is_missing_is_told(function):
 def test_answers_of_another_shape_are_told_by_their_numbers():
     right = drawn()
     for wrong, words in (
-        ([x.swapaxes(-1, -2) for x in right], "With these axes exchanged, all of your numbers are right."),
+        ([x.swapaxes(-1, -2) for x in right], "If these axes are exchanged, all of your numbers are right."),
         ([x[None] for x in right], "Your numbers are right; only their shape is not."),
-        ([x.sum(-1) for x in right], "Your numbers are the sum of the expected ones over the last axis."),
+        ([x.sum(-1) for x in right], "Your numbers are the sums of the expected ones along the last axis."),
         (
             [x.argmax(-2) for x in right],
-            "the position of the largest (argmax) of the expected ones over axis −2",
+            "the positions of the maxima (argmax) of the expected ones along axis −2",
         ),
-        ([x[:, 1:] for x in right], "counted from the end, your numbers are right"),
-        ([x[..., :-1] for x in right], "counted from the beginning, your numbers are right"),
+        ([x[:, 1:] for x in right], "aligned at the end, the numbers that overlap are right"),
+        ([x[..., :-1] for x in right], "aligned at the beginning, the numbers that overlap are right"),
     ):
         assert words in reason(wrong, right)
-    assert "The expected numbers are the mean of yours over the last axis." in reason(
+    assert "The expected numbers are the means of yours along the last axis." in reason(
         right, [x.mean(-1) for x in right]
     )
-    assert "The expected number is the sum of all of yours." in reason(right, [x.sum() for x in right])
+    assert "The expected number is the sum of all your numbers." in reason(right, [x.sum() for x in right])
     noise = drawn(*((x.shape[0], x.shape[2], x.shape[1]) for x in right), seed=4)
     swapped = reason(noise, right)
     assert "look swapped" in swapped and "are right" not in swapped
@@ -140,7 +140,7 @@ def test_a_single_number_is_told_with_its_ratio_only_if_that_has_a_name_or_holds
     assert "2 times the expected ones" in reason([3.0, 8.0], [1.5, 4.0])
     cases = [{"rows": np.ones((n, 2))} for n in (3, 5, 7)]
     sums = [reason([6.0, 20.0, 7.0], [2.0, 4.0, 1.0], cases)]
-    assert "times 3, 5 and 7, which is `rows.shape[-2]`" in sums[0]
+    assert "multiplied by `rows.shape[-2]`: 3, 5 and 7 on these inputs." in sums[0]
 
 
 def test_a_factor_on_one_input_alone_has_no_cause():
@@ -173,16 +173,21 @@ def test_the_places_that_an_input_marks_are_named():
         mask[0, 0], mask[:, -1], mask[-1] = False, True, True
     cases = [{"keep": mask} for mask in keep]
     nulled = [x * mask[..., None] for x, mask in zip(right, keep, strict=True)]
-    assert "They are exactly those where `keep` is False. Where they differ, yours is always 0." in reason(
-        nulled, right, cases
+    assert (
+        "They are exactly those where `keep` is False. Where they differ, your number is always 0."
+        in reason(nulled, right, cases)
     )
     rows = [
         np.where(mask.all(1)[:, None, None], x, x**2 + 5 * rng.random(x.shape))
         for x, mask in zip(right, keep, strict=True)
     ]
-    assert "They are exactly those in the rows where some of `keep` is False." in reason(rows, right, cases)
+    assert "They are exactly those in the rows where some entry of `keep` is False." in reason(
+        rows, right, cases
+    )
     counted = [x * mask.sum(1)[:, None, None] for x, mask in zip(right, keep, strict=True)]
-    assert "a factor of its own, the number of True in its row of `keep`" in reason(counted, right, cases)
+    assert "a factor of its own, the number of True values in its row of `keep`" in reason(
+        counted, right, cases
+    )
     nan = [np.where(mask[..., None], x, np.nan) for x, mask in zip(right, keep, strict=True)]
     assert "are NaN" in reason(nan, right, cases) and "exactly those where `keep` is False" in reason(
         nan, right, cases
@@ -193,7 +198,7 @@ def test_an_argument_in_the_place_of_another_is_named():
     ids = [np.array([[5, 6, 2, 2], [7, 2, 2, 2]]), np.array([[4, 9, 9], [6, 5, 9]])]
     cases = [{"eos": 3, "pad": 2}, {"eos": 1, "pad": 9}]
     wrong = [np.where(one == case["pad"], case["eos"], one) for one, case in zip(ids, cases, strict=True)]
-    assert "Where they differ, yours is `eos` and `pad` is expected." in reason(wrong, ids, cases)
+    assert "Where they differ, your number is `eos` and `pad` is expected." in reason(wrong, ids, cases)
     own = [np.array([7, 3, 5]), np.array([8, 1, 4])]
     best = [np.array([3, 5, 4]), np.array([2, 4, 6])]
     cases = [{"query": 7}, {"query": 8}]
@@ -209,7 +214,7 @@ def test_true_and_false():
     assert "below the diagonal" in reason([np.eye(len(one), dtype=bool) for one in right], right)
     some = [rng.random((4, 7)) < 0.5 for _ in range(2)]
     more = [one | (rng.random((4, 7)) < 0.5) for one in some]
-    assert "yours is 1 and 0 is expected" in reason(more, some)
+    assert "your number is 1 and 0 is expected" in reason(more, some)
 
 
 def test_a_single_truth_value_is_not_told_as_a_number():
@@ -260,30 +265,30 @@ X = np.arange(12.0).reshape(3, 4)
 @pytest.mark.parametrize(
     ("cases", "wrong", "sentence"),
     [
-        ([{"p": 0.5}, {"p": 0.0}, {"p": 0.25}], [1], "Wrong exactly where `p` is 0."),
-        ([{"p": 0.0}, {"p": 0.5}, {"p": 0.25}], [1, 2], "Right only where `p` is 0."),
-        ([{"power": 0.75}, {"power": 0.5}, {"power": 0.75}], [1], "Right only where `power` is 0.75."),
+        ([{"p": 0.5}, {"p": 0.0}, {"p": 0.25}], [1], "It is wrong exactly where `p` is 0."),
+        ([{"p": 0.0}, {"p": 0.5}, {"p": 0.25}], [1, 2], "It is right only where `p` is 0."),
+        ([{"power": 0.75}, {"power": 0.5}, {"power": 0.75}], [1], "It is right only where `power` is 0.75."),
         ([{"power": 0.75}, {"power": 0.5}, {"power": 1.5}], [1], ""),
-        ([{"dim": -1}, {"dim": 1}, {"dim": -2}], [0, 2], "Wrong exactly where `dim` is negative."),
-        ([{"texts": ["a", "b"]}, {"texts": []}], [1], "Wrong exactly where `texts` is empty."),
-        ([{"word_ids": [0, None]}, {"word_ids": [0]}, {"word_ids": [1, 0]}], [0], "Wrong exactly where `word_ids` contains None."),
-        ([{"how": "mean"}, {"how": "first"}, {"how": "first"}], [1, 2], 'Wrong exactly where `how` is "first".'),
-        ([{"tied": True}, {"tied": False}], [0], "Wrong exactly where `tied` is True."),
+        ([{"dim": -1}, {"dim": 1}, {"dim": -2}], [0, 2], "It is wrong exactly where `dim` is negative."),
+        ([{"texts": ["a", "b"]}, {"texts": []}], [1], "It is wrong exactly where `texts` is empty."),
+        ([{"word_ids": [0, None]}, {"word_ids": [0]}, {"word_ids": [1, 0]}], [0], "It is wrong exactly where `word_ids` contains None."),
+        ([{"how": "mean"}, {"how": "first"}, {"how": "first"}], [1, 2], 'It is wrong exactly where `how` is "first".'),
+        ([{"tied": True}, {"tied": False}], [0], "It is wrong exactly where `tied` is True."),
         ([{"theirs": {"tied": True}}, {"theirs": {"tied": False}}], [0], ""),
-        ([{"x": X}, {"x": X * 30}], [1], "Wrong exactly where `x` contains numbers above 80."),
-        ([{"x": X}, {"x": -X * 30}], [1], "Wrong exactly where `x` contains numbers below −80."),
-        ([{"x": X + 1}, {"x": X[None].repeat(2, 0) + 1}, {"x": X[None, None].repeat(2, 0) + 1}], [1, 2], "Wrong exactly where `x` has more than 2 axes."),
+        ([{"x": X}, {"x": X * 30}], [1], "It is wrong exactly where `x` contains numbers above 80."),
+        ([{"x": X}, {"x": -X * 30}], [1], "It is wrong exactly where `x` contains numbers below −80."),
+        ([{"x": X + 1}, {"x": X[None].repeat(2, 0) + 1}, {"x": X[None, None].repeat(2, 0) + 1}], [1, 2], "It is wrong exactly where `x` has more than 2 axes."),
         ([{"x": X + 1}, {"x": X[None].repeat(2, 0) + 1}, {"x": X[None, None].repeat(2, 0) + 1}], [1], ""),
-        ([{"x": X + 1}, {"x": X[:0]}], [1], "Wrong exactly where `x` is empty."),
-        ([{"x": X + 1}, {"x": X * (X > 3)}], [1], "Wrong exactly where a row of `x` is 0 throughout."),
-        ([{"keep": X > -1}, {"keep": X > 3}, {"keep": X % 4 > 0}], [1], "Wrong exactly where a row of `keep` is False throughout."),
-        ([{"keep": X > -1}, {"keep": X % 4 < 3}], [1], "Right only where `keep` is True throughout."),
-        ([{"keep": X % 4 < 3}, {"keep": X % 4 > 0}], [1], "Wrong exactly where `keep` begins with a False."),
-        ([{"a": X, "b": X}, {"a": X, "b": X[:2]}], [1], "Wrong exactly where `a` and `b` have different shapes."),
+        ([{"x": X + 1}, {"x": X[:0]}], [1], "It is wrong exactly where `x` is empty."),
+        ([{"x": X + 1}, {"x": X * (X > 3)}], [1], "It is wrong exactly where a row of `x` is 0 throughout."),
+        ([{"keep": X > -1}, {"keep": X > 3}, {"keep": X % 4 > 0}], [1], "It is wrong exactly where a row of `keep` is False throughout."),
+        ([{"keep": X > -1}, {"keep": X % 4 < 3}], [1], "It is right only where `keep` is True throughout."),
+        ([{"keep": X % 4 < 3}, {"keep": X % 4 > 0}], [1], "It is wrong exactly where `keep` begins with False."),
+        ([{"a": X, "b": X}, {"a": X, "b": X[:2]}], [1], "It is wrong exactly where `a` and `b` have different shapes."),
         ([{"p": 0.0, "q": 0.5}, {"p": 0.5, "q": 0.0}], [1], ""),
         ([{"p": 0.0, "q": 0.0}, {"p": 0.5, "q": 0.5}], [0], ""),
         ([{"a": 1, "b": 7}, {"a": 9, "b": 3}], [0], ""),
-        ([{"pad": 0, "bos": 7}, {"pad": 9, "bos": 3}], [1], "Right only where `pad` is 0."),
+        ([{"pad": 0, "bos": 7}, {"pad": 9, "bos": 3}], [1], "It is right only where `pad` is 0."),
         ([{"p": 0.5}, {"p": 0.5}], [1], ""),
         ([{"p": 0.5}], [0], ""),
     ],
@@ -296,7 +301,9 @@ def test_what_sets_inputs_apart_reaches_the_verdict():
     right = drawn()
     wrong = [right[0], right[1] ** 2 + 1, right[2]]
     cases = [{"p": p} for p in (0.5, 0.0, 0.25)]
-    assert reason(wrong, right, cases).startswith("Right on 2 of 3 inputs. Wrong exactly where `p` is 0.")
+    assert reason(wrong, right, cases).startswith(
+        "Your answer is right on 2 of 3 inputs. It is wrong exactly where `p` is 0."
+    )
 
 
 # ------------------------------------------------------------------------------------------ hostile and odd arrays
@@ -333,7 +340,7 @@ def test_any_arrays_get_words_and_no_warning(make, right):
 
 def test_of_very_many_numbers_only_the_count_is_told():
     right = np.arange(1.0, MOST) + 1e6
-    told = f"{MOST - 1} of {MOST - 1} of your numbers differ from the expected ones."
+    told = f"{MOST - 1} of your {MOST - 1} numbers differ from the expected ones."
     assert reason([right * 3], [right]) == told
     assert "3 times" in reason([right[: MOST // 4] * 3], [right[: MOST // 4]])
     assert reason([np.ones((MOST, 2))], [np.ones((MOST, 1))]).startswith("Your shape is")
@@ -389,10 +396,10 @@ def test_nothing_is_said_of_parts_that_are_not_there_while_another_is_wrong():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda p: p**2 / (p**2).sum(-1, keepdims=True), "to the power 2, normalised again to sum to 1."),
+        (lambda p: p**2 / (p**2).sum(-1, keepdims=True), "to the power 2 and normalised again to sum to 1."),
         (
             lambda p: p**0.5 / (p**0.5).sum(-1, keepdims=True),
-            "to the power 0.5 (1/2), normalised again to sum to 1.",
+            "to the power 0.5 (1/2) and normalised again to sum to 1.",
         ),
         (lambda p: p**3, "to the power 3."),
         (lambda p: p**2 / (p**2).sum(), ""),
@@ -452,7 +459,7 @@ def test_two_numbers_that_have_changed_places_are_told_so():
     given = [Answer({"0": np.array(left), "1": np.array(right)}) for left, right in ((0.5, 2.0), (0.3, 7.0))]
     expected = [Answer({"0": one.arrays["1"], "1": one.arrays["0"]}) for one in given]
     first, second = judge(given, expected, Rule()).reason.splitlines()
-    assert first.endswith("expected as part 2.") and second.endswith("expected as part 1.")
+    assert first.endswith("expected for part 2.") and second.endswith("expected for part 1.")
 
 
 def test_standardised_numbers_are_told_as_multiples_plus_a_number():
@@ -466,7 +473,7 @@ def test_a_factor_on_each_input_comes_with_what_it_makes_of_the_numbers():
     said = reason([one / np.sqrt((one**2).sum()) for one in right], right)
     assert (
         "times a single factor" in said
-        and "Your numbers have length 1 along the vector; the expected ones do not." in said
+        and "Your vectors have length 1 along the vector; the expected ones do not." in said
     )
 
 
@@ -480,16 +487,18 @@ def test_an_option_sets_inputs_apart_before_anything_that_may_be_chance():
     """`keep` begins with a False where `eps` is given, by chance."""
     begins = {"keep": np.array([False, True])}
     others = [{"keep": np.array([True, False])}, {"keep": np.array([True, True])}]
-    assert what_sets_apart([begins, *others], [0]) == "Wrong exactly where `keep` begins with a False."
-    assert what_sets_apart([begins | {"eps": 0.1}, *others], [0]) == "Wrong exactly where `eps` is given."
+    assert what_sets_apart([begins, *others], [0]) == "It is wrong exactly where `keep` begins with False."
+    assert (
+        what_sets_apart([begins | {"eps": 0.1}, *others], [0]) == "It is wrong exactly where `eps` is given."
+    )
     assert (
         what_sets_apart([begins, *({**one, "eps": 0.1} for one in others)], [0])
-        == "Wrong exactly where `eps` is not given."
+        == "It is wrong exactly where `eps` is not given."
     )
     assert what_sets_apart([begins | {"eps": 0.1, "p": 0.5}, *others], [0]) == ""
     assert (
         what_sets_apart([begins | {"norm_first": True}, *others], [0])
-        == "Wrong exactly where `norm_first` is True."
+        == "It is wrong exactly where `norm_first` is True."
     )
 
 

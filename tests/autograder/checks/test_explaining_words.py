@@ -63,11 +63,11 @@ def test_errors_at_one_end_of_an_axis_are_found_there():
 @pytest.mark.parametrize(
     ("got", "want", "words"),
     [
-        ((3, 1), (3,), "One too many: axis 1 of size 1. Is a keepdim or an unsqueeze left over?"),
-        ((3, 2), (3,), "One too many: axis 1 of size 2."),
-        ((3, 5), (3, 4), "Look at axis 1 (size 4), which has size 5 in yours."),
+        ((3, 1), (3,), "One axis too many: axis 1 of size 1. Is a keepdim or an unsqueeze left over?"),
+        ((3, 2), (3,), "One axis too many: axis 1 of size 2."),
+        ((3, 5), (3, 4), "Look at axis 1 (size 4), which has size 5 in your answer."),
         ((4, 3), (3, 4), "look swapped"),
-        ((3,), (3, 4), "Missing: axis 1 (size 4). Was it summed or squeezed away?"),
+        ((3,), (3, 4), "Axis 1 (size 4) is missing: was it summed or squeezed away?"),
     ],
 )
 def test_a_wrong_shape_is_told_by_its_axes(got, want, words):
@@ -78,7 +78,7 @@ def test_a_wrong_shape_is_told_by_its_axes(got, want, words):
 def test_right_on_some_inputs_is_told_with_their_number():
     want = [Answer({"": np.arange(4.0) + n}) for n in range(3)]
     got = [want[0], want[1], Answer({"": -want[2].arrays[""]})]
-    assert judge(got, want, Rule()).reason.startswith("Right on 2 of 3 inputs.")
+    assert judge(got, want, Rule()).reason.startswith("Your answer is right on 2 of 3 inputs.")
 
 
 @pytest.mark.parametrize(("size", "name"), [(2, ""), (4, "minus")])

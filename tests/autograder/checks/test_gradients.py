@@ -108,7 +108,7 @@ def test_a_gradient_of_which_a_part_is_cut_off_is_named_with_its_input():
 def test_what_prevents_the_gradient_is_told_unless_it_would_mislead():
     """torch's advice to whoever calls numpy on such a tensor is to detach it."""
     assert (
-        "no gradient can be computed, and the notebook needs it: a line such as `x += …` or"
+        "no gradient can be computed, and the notebook needs one: a line such as `x += …` or"
         in verdict(in_place).reason
     )
     stops = verdict(lambda x, W: solution(x, W) if not x.requires_grad else x.no_such_name)
@@ -204,7 +204,11 @@ def test_the_gradients_of_a_key_come_back_from_its_file_and_no_picture_is_drawn_
     found = judge(given, read.expected, read.rule, read.mistakes, cases=read.cases)
     assert found.mistake == "detached"
     card = Card(read, found, given)
-    assert card.picture() is None and "yours" not in card.text() and "Wrong on all 2 inputs." in card.text()
+    assert (
+        card.picture() is None
+        and "yours" not in card.text()
+        and "Your answer is wrong on all 2 inputs." in card.text()
+    )
     assert judge(answers(solution), read.expected, read.rule).passed
 
 
@@ -222,4 +226,4 @@ def test_the_mistake_of_a_detached_answer_is_made_of_any_solution():
     )
     exec(edited(source, exercise, mistake), names)
     assert verdict(names["solution"]).reason == verdict(under_no_grad).reason
-    assert mistake.hint.startswith("Your values are right, but no gradient comes back to the inputs.")
+    assert mistake.hint.startswith("Your values are right, but no gradient reaches the inputs.")

@@ -53,9 +53,9 @@ def test_a_prediction_is_shown_beside_what_came_out(shown):
     predicting.reveal("steps.number", 3)
     predicting.predict("steps.number", 2.5)
     predicting.reveal("steps.number", 3)
-    assert [note.lines[0] for note in shown if "It is" in note.lines[0]] == [
-        "It is 3. You made no prediction.",
-        "It is 3. You predicted 2.5, off by 0.5.",
+    assert [note.lines[0] for note in shown if "The result is" in note.lines[0]] == [
+        "The result is 3. You made no prediction.",
+        "The result is 3. You predicted 2.5, which is off by 0.5.",
     ]
 
 

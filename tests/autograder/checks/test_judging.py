@@ -66,13 +66,13 @@ def changes_input(case):
         (lambda case: case["x"] + 1j, "failed", "complex"),
         (lambda case: (case["x"], case["x"]), "failed", "2 tensors; one tensor is expected"),
         (lambda case: case["x"].T * 2, "failed", "look swapped"),
-        (lambda case: case["x"].sum(-1), "failed", "Missing: token (3)"),
-        (lambda case: case["x"][None] * 2, "failed", "One too many: axis 0 of size 1"),
-        (lambda case: case["x"][:, :2], "failed", "token (3), which has size 2 in yours"),
+        (lambda case: case["x"].sum(-1), "failed", "The axis token (3) is missing"),
+        (lambda case: case["x"][None] * 2, "failed", "One axis too many: axis 0 of size 1"),
+        (lambda case: case["x"][:, :2], "failed", "token (3), which has size 2 in your answer"),
         (lambda case: case["x"] / 0 * 0, "failed", "NaN"),
         (lambda case: case["x"] / 0 + 1, "failed", "NaN"),
         (lambda case: 1 / (case["x"] * 0), "failed", "infinite"),
-        (lambda case: case["x"], "failed", "5 of 6 of your numbers differ"),
+        (lambda case: case["x"], "failed", "5 of your 6 numbers differ"),
         (raise_value_error, "error", "ValueError: my own words"),
         (changes_input, "failed", "changed its input (x)"),
     ],
@@ -133,13 +133,13 @@ def test_an_error_about_the_size_of_the_inputs_that_came_out_right_is_recognised
         lambda case: case["x"].reshape(2, -1) * 2 if case["x"].numel() == 6 else case["x"].view(2, 3)
     )
     assert (
-        "The error mentions 3. That is `x.shape[-1]` on the inputs where your answer is right, and here it is 5"
+        "The error mentions 3. This is `x.shape[-1]` on the inputs where your answer is right, but here `x.shape[-1]` is 5"
         in given.reason
     )
     other = verdict(lambda case: case["x"] * 2 if case["x"].numel() == 6 else torch.ones(7) + torch.ones(8))
     assert (
         "size is written" not in "".join(other.reason.split("\n"))
-        and "Right on 1 of 2 inputs." in other.reason
+        and "Your answer is right on 1 of 2 inputs." in other.reason
     )
 
 
@@ -156,7 +156,7 @@ def test_answers_may_have_other_parts_for_each_case():
     doubled = verdict(
         lambda case: {name: 2 * value for name, value in case.items()}, weights, right=lambda case: case
     )
-    assert "layers.2: 6 of 6 of your numbers differ" in doubled.reason
+    assert "layers.2: 6 of your 6 numbers differ" in doubled.reason
 
 
 def test_a_size_written_as_a_number_is_said_only_where_a_shape_shows_it():
@@ -164,7 +164,7 @@ def test_a_size_written_as_a_number_is_said_only_where_a_shape_shows_it():
     fixed = verdict(lambda case: case["x"][:2] * 2, cases)
     assert "Axis batch has size 2 in all of your answers, even where 4 or 7 is expected" in fixed.reason
     by_value = verdict(lambda case: case["x"] * 2 if len(case["x"]) == 2 else case["x"] ** 2, cases)
-    assert "size" not in by_value.reason and "Right on 1 of 3 inputs." in by_value.reason
+    assert "size" not in by_value.reason and "Your answer is right on 1 of 3 inputs." in by_value.reason
     never_right = verdict(lambda case: torch.ones(5, case["x"].shape[1]), cases)
     assert (
         "Axis batch has size 5 in all of your answers, even where 2 or 4 or 7 is expected"
@@ -224,7 +224,7 @@ def partly(mistakes, call=lambda case: case["x"] * (3 if len(case["x"]) == 2 els
 def test_a_mistake_on_the_wrong_inputs_alone_is_named_with_that_restriction():
     given = partly([tripled()])
     assert (given.mistake, given.hint) == ("tripled", tripled().hint)
-    assert given.reason.startswith("Right on 1 of 2 inputs.")
+    assert given.reason.startswith("Your answer is right on 1 of 2 inputs.")
     assert (
         "On the inputs where your answer is wrong, your numbers are those of a known mistake: tripled."
         in given.reason
@@ -278,8 +278,8 @@ def test_parts_that_have_changed_places_are_told_so():
     cases = [{"x": np.arange(1.0, 7)}, {"x": np.arange(2.0, 6)}]
     given = verdict(lambda c: (c["x"] ** 2, c["x"] + 1), cases, lambda c: (c["x"] + 1, c["x"] ** 2), Rule())
     first, second = given.reason.splitlines()
-    assert first.endswith("What you return here is expected as part 2.")
-    assert second.endswith("What you return here is expected as part 1.")
+    assert first.endswith("What you return here is the answer expected for part 2.")
+    assert second.endswith("What you return here is the answer expected for part 1.")
 
 
 @pytest.mark.parametrize(
@@ -386,7 +386,7 @@ def test_the_size_of_whole_numbers_and_lists_are_as_free_as_ever(call, right):
     ("value", "words"),
     [
         ({1, 2}, "returned a set"),
-        ([1, None], "a list that holds a NoneType"),
+        ([1, None], "a list that contains a NoneType"),
         ([torch.ones(2), torch.ones(3)], "a list of 2 items of unequal shapes; one tensor is expected"),
         ([[1, 2], [3]], "a list of 2 items of unequal shapes"),
         ([torch.ones(n) for n in range(70)], "a list of 70 items of unequal shapes"),
@@ -451,10 +451,10 @@ def test_whole_numbers_are_compared_exactly():
 @pytest.mark.parametrize(
     ("got", "want", "words"),
     [
-        ((2, 5, 3), (2, 3, 5), "axis 1 (size 3) and axis 2 (size 5) look swapped"),
-        ((3, 5), (2, 3, 5), "Missing: axis 0 (size 2)"),
+        ((2, 5, 3), (2, 3, 5), "Axis 1 (size 3) and axis 2 (size 5) look swapped"),
+        ((3, 5), (2, 3, 5), "Axis 0 (size 2) is missing"),
         ((2, 3, 1), (2, 3), "axis 2 of size 1"),
-        ((), (2,), "Missing: axis 0 (size 2)"),
+        ((), (2,), "Axis 0 (size 2) is missing"),
     ],
 )
 def test_shapes_are_explained(got, want, words):
@@ -523,7 +523,7 @@ def test_implementations_that_nobody_has_seen_count_too():
     assert not verdict.passed
     assert "15 of 30 planted faults" in verdict.reason and "nothing at all" in verdict.reason
     alarm = planted.Planted("odd but right", "", lambda **given: planted.attention.truth(**given) + 1, True)
-    assert "less 5 false alarms: 10" in exposing(unseen=[alarm] * 5).reason
+    assert "minus 5 false alarms, that makes 10" in exposing(unseen=[alarm] * 5).reason
 
 
 def test_a_test_is_a_known_mistake_if_it_notices_and_misses_the_same():

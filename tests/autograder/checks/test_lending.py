@@ -93,18 +93,18 @@ def test_what_calls_a_function_that_is_not_right_says_so(course, tmp_path):
     course.with_suffix(".lent").write_bytes(seal("00_demo", of_two, KEY, publish=True).to_bytes())
     half = cell("anywhere", BORROW.replace("double", "half"))
     missing = (
-        "It calls double, so it works only once the check of double has passed. "
+        "The function calls double, so it works only once the check of double has passed. "
         'You can borrow that function, too: borrow("demo.double").'
     )
     with Person(course, tmp_path / "home") as person:
         *_, lent = person.run([*cells("imports", "double"), half])
-        assert missing in words(lent) and "It works from now on." not in words(lent)
+        assert missing in words(lent) and "The function works from now on." not in words(lent)
         *_, lent = person.run([cell("double", WRONG), *cells("check-double"), half])
         assert missing in words(lent)
         *_, lent = person.run([*cells("double"), cell("anywhere", BORROW), half])
-        assert "It works from now on." in words(lent)
+        assert "The function works from now on." in words(lent)
         *_, check, lent = person.run([cell("double", RIGHT), *cells("check-double"), half])
-        assert words(check).startswith("✓") and "It works from now on." in words(lent)
+        assert words(check).startswith("✓") and "The function works from now on." in words(lent)
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def test_nothing_is_lent_while_it_is_graded(here, monkeypatch, what):
 
 def test_a_published_key_is_kept_for_its_notebook(here, capsys):
     lend(here, opens="2999-12-01T18:00+00:00")
-    assert "when your instructor publishes the key on 1 December 2999" in lending.offer("demo.double")
+    assert "once your instructor publishes the key on 1 December 2999" in lending.offer("demo.double")
     with pytest.raises(WrongCall, match="does not work"):
         lending._keep(key_text(bytes(32)))
     assert lending._source("demo.double") == ""

@@ -100,7 +100,7 @@ def test_run_all_skips_what_needs_the_answer_with_one_card_and_goes_on(shown):
     assert words(shown["check-half"]).startswith("✓")
     assert words(shown["check-fourth"]) == "… demo.fourth: needs `double`: skipped"
     assert SKIPPED in words(shown["slider"])
-    builds_on = "demo.quarter: needs `double`: skipped\n  This builds on `double`, which is not answered yet."
+    builds_on = "demo.quarter: needs `double`: skipped\n  This exercise builds on `double`, which you have not answered yet."
     assert words(shown["check-quarter"]) == f"… {builds_on}"
     assert words(shown["last"]) == "the last cell\n"
 
@@ -178,9 +178,9 @@ def test_a_wrong_answer_has_its_card_and_one_line_and_what_uses_it_says_so(perso
         ]
     )
     card, line = check.outputs
-    assert "Wrong on all 2 inputs. Input 1: x of length 3." in card.data["text/plain"]
+    assert "Your answer is wrong on all 2 inputs. Input 1: x of length 3." in card.data["text/plain"]
     assert line.traceback == ["✗ demo.double: not yet right (see above)"]
-    uses = "… uses `double`, which is not right yet: what this cell shows may be wrong"
+    uses = "… this cell uses `double`, which is not right yet: its output may be wrong"
     assert [words(one) for one in (use, through, last)] == [f"{uses}\n3\n", f"{uses}\n9\n", "the last cell\n"]
     *_, use = person.run([cell("double", RIGHT), cell("check-double"), cell("direct", "print(double(1))")])
     assert words(use) == "2\n"

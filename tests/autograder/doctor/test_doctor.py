@@ -49,7 +49,7 @@ def test_a_fresh_course_is_told_what_comes_next_and_that_grading_works(course):
         "modules",
         "disk",
         "gradebook",
-        "hand-ins",
+        "submissions",
         "exchange",
         "kernels",
         "browser",
@@ -58,7 +58,7 @@ def test_a_fresh_course_is_told_what_comes_next_and_that_grading_works(course):
         "jail",
     } == set(lines)
     assert "autograder students" in lines["gradebook"]
-    assert "autograder collect FILE.zip" in lines["hand-ins"]
+    assert "autograder collect FILE.zip" in lines["submissions"]
     assert not (course / "gradebook.db").exists()  # looking changes nothing
 
 
@@ -108,10 +108,10 @@ def test_an_unbuilt_course_and_what_cannot_be_graded(course):
     status, lines = ask()
     assert status == 0
     assert "`autograder build 02_resampling`" in lines["course"]
-    assert "stray.ipynb: it is a file: move it" in lines["hand-ins"]
+    assert "stray.ipynb: it is a file: move it" in lines["submissions"]
 
 
 def test_a_damaged_gradebook(course):
     (course / "gradebook.db").write_bytes(b"no database" * 1000)
     status, lines = ask()
-    assert status == 1 and "It is damaged" in lines["gradebook"]
+    assert status == 1 and "The gradebook is damaged" in lines["gradebook"]

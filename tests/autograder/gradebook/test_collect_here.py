@@ -98,8 +98,7 @@ def test_the_copy_with_the_largest_number_counts(course, tmp_path):
     assert taken(course, "ada") == f"{MOODLE}/{NAME} (10).ipynb"
     assert set(done.handed_in[0].passed_over) == {files[0], files[2], files[3]}
     assert any(
-        f"ada handed in 4 notebooks: {NAME} (10).ipynb counts; passed over: " in line
-        for line in explain(done)
+        f"ada handed in 4 notebooks: {NAME} (10).ipynb counts; ignored: " in line for line in explain(done)
     )
 
 
@@ -339,7 +338,7 @@ def test_so_is_who_has_a_folder_full_of_other_files(course, tmp_path):
 
 def test_an_archive_without_a_notebook_is_a_sentence(course, tmp_path):
     assert [str(entry) for entry in collected(course, archive(tmp_path)).left] == [
-        "download.zip: there is no notebook in it."
+        "download.zip: this file contains no notebook."
     ]
 
 
@@ -547,7 +546,9 @@ def test_where_only_its_place_tells_the_column_of_times_that_is_said(course, tmp
     (tmp_path / "worksheet.csv").write_text(with_times("Sidast (latín)", "Sidast (próvtøka)"))
     sheet = read_worksheet(read_rows(tmp_path / "worksheet.csv"), UTC)
     assert (
-        sheet.times == "Sidast (latín)" and 'not "Sidast (próvtøka)". If it is not: Call' in sheet.about_times
+        sheet.times == "Sidast (latín)"
+        and 'not "Sidast (próvtøka)", contains the submission times. If it does not: Call'
+        in sheet.about_times
     )
 
 

@@ -67,7 +67,7 @@ def test_a_follow_on_says_what_to_mend_first(own_class):
     verdict |= {
         "status": "failed",
         "score": 0.0,
-        "reason": "All differ.\nIt builds on similarities, which is not right.",
+        "reason": "All differ.\nThis exercise builds on similarities, which is not right.",
     }
     known.write_text(json.dumps(words))
     with own_class.gradebook() as gradebook:
@@ -76,9 +76,11 @@ def test_a_follow_on_says_what_to_mend_first(own_class):
     make_pages(own_class.assignment, ["dua"])
     shown = top(page_of(own_class.assignment, "dua").read_text())
     row = next(row for row in re.findall(r"<li>.*?</li>", shown, re.S) if f'href="#{LATER}-check"' in row)
-    assert "All differ." in text(
-        row
-    ) and "It builds on similarities, which is not right. Correct that first." in text(row)
+    assert (
+        "All differ." in text(row)
+        and "This exercise builds on similarities, which is not right. Correct the earlier answer first."
+        in text(row)
+    )
 
 
 def test_an_unanswered_question_and_one_that_waits_are_told_apart(pages):
@@ -88,7 +90,7 @@ def test_an_unanswered_question_and_one_that_waits_are_told_apart(pages):
 
 def test_a_written_answer_is_called_as_in_the_notebook(pages):
     """In the list and over the answer; the grade id is where a pointer rests."""
-    heading = "Question 5 · Where the input vectors come from"
+    heading = "Question 2 · How attention contextualises"
     assert heading in text(top(pages["ada"])) and WRITTEN not in text(top(pages["ada"]))
     below = pages["ada"].partition(top(pages["ada"]))[2]
     assert f'<span class="nbgrader-label" title="{WRITTEN}">{heading}</span>' in below

@@ -95,12 +95,12 @@ def test_postgres_holds_what_sqlite_holds(database, tmp_path, monkeypatch):
             settings.write(f"\nc.CourseDirectory.db_url = {url!r}\n")
         grade(course)
         with Gradebook(url, "words-in-context") as gradebook:
-            by_hand = gradebook.find_grade("attention-reflection-e", NAME, NAME, "perfect")
+            by_hand = gradebook.find_grade("attention-reflection-b", NAME, NAME, "perfect")
             by_hand.manual_score, by_hand.needs_manual_grade = 1.5, False
             gradebook.db.commit()
         grade(course, "perfect", "empty")
     given = {name: rows(url) for name, url in urls.items()}
     assert given["postgres"] == given["sqlite"]
-    assert given["postgres"]["perfect", "attention-reflection-e"][2:5] == (1.5, 0.0, False)
+    assert given["postgres"]["perfect", "attention-reflection-b"][2:5] == (1.5, 0.0, False)
     assert len({student for student, _ in given["postgres"]}) == 10
     assert not (tmp_path / "postgres" / "gradebook.db").exists()

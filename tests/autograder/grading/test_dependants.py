@@ -100,7 +100,10 @@ def lost(verdicts):
 def test_who_builds_on_an_own_mistake_pays_for_it_once(graded):
     verdicts, sent = graded({"attention-scale": WRONG_SCALE, "attention-attention": OWN_ATTENTION})
     assert lost(verdicts) == {"scale"}
-    assert verdicts["attention"].reason == "Right with the solution's scale in place of yours."
+    assert (
+        verdicts["attention"].reason
+        == "Your answer is right if it uses the solution's scale instead of yours."
+    )
     assert verdicts["attention"].score == verdicts["attention"].max_score > 0
     assert len(sent) == 2
 
@@ -108,7 +111,7 @@ def test_who_builds_on_an_own_mistake_pays_for_it_once(graded):
 def test_a_dependant_with_a_mistake_of_its_own_is_still_wrong_and_says_what_it_builds_on(graded):
     verdicts, _ = graded({"attention-scale": WRONG_SCALE, "attention-attention": WITHOUT_MASK})
     assert {"scale", "attention"} <= lost(verdicts)
-    assert "It builds on scale, which is not right." in verdicts["attention"].reason
+    assert "This exercise builds on scale, which is not right." in verdicts["attention"].reason
     assert "solution's" not in verdicts["attention"].reason
 
 
@@ -119,7 +122,7 @@ def test_whoever_could_not_be_judged_again_in_time_is_told_so(graded, engine, mo
     no_time = replace(engine.settings.limits, notebook_seconds=1e-9)
     monkeypatch.setattr(engine, "settings", replace(engine.settings, limits=no_time))
     verdicts, sent = graded(cells | {"attention-multi_head": HEADS})
-    said = "There was no time left to judge it with the solution's version."
+    said = "There was no time left to grade your answer with the solution's version."
     assert (
         len(sent) == 2 and said in verdicts["multi_head"].reason and said not in verdicts["attention"].reason
     )
@@ -133,7 +136,7 @@ def test_a_dependant_with_a_mistake_that_has_a_share_of_the_points_earns_it(grad
     for of in (alone, verdicts):
         assert of["attention"].mistake == "no mask at all"
         assert of["attention"].score == of["attention"].max_score / 2 > 0
-    said = "With the solution's scale in place of yours this earns 50% of the points."
+    said = "With the solution's scale instead of yours, your answer earns 50% of the points."
     assert said in verdicts["attention"].reason
 
 
@@ -190,7 +193,7 @@ def test_what_is_right_with_a_note_costs_nothing_further_on(graded, cells):
     own = {"attention-attention": OWN_ATTENTION, "attention-multi_head": HEADS}
     verdicts, sent = graded(own | cells)
     assert lost(verdicts) == set()
-    assert "Right with the solution's" in verdicts["attention"].reason and len(sent) == 2
+    assert "Your answer is right if it uses the solution's" in verdicts["attention"].reason and len(sent) == 2
 
 
 @pytest.mark.parametrize(
@@ -205,7 +208,10 @@ def test_what_is_lent_leaves_the_student_s_other_functions_where_these_go_with_i
     }
     verdicts, sent = graded(cells)
     assert lost(verdicts) == {"attention"}
-    assert verdicts["multi_head"].reason == "Right with the solution's attention in place of yours."
+    assert (
+        verdicts["multi_head"].reason
+        == "Your answer is right if it uses the solution's attention instead of yours."
+    )
     assert len(sent) == runs  # whom an error has stopped is first lent all that attention calls
 
 

@@ -35,7 +35,9 @@ def test_who_calls_an_own_wrong_function_keeps_the_points(graded, total):
     assert verdicts["total"].score == 0
     for name in ("shares", "largest"):
         assert verdicts[name].status == Status.PASSED and verdicts[name].score == verdicts[name].max_score
-        assert verdicts[name].reason == "Right with the solution's total in place of yours."
+        assert (
+            verdicts[name].reason == "Your answer is right if it uses the solution's total instead of yours."
+        )
     assert verdicts["largest"].extra == 2
     assert len(jobs) == 2
 
@@ -50,14 +52,14 @@ def test_an_exercise_is_never_asked_in_a_run_that_holds_its_solution(graded):
 def test_a_mistake_of_one_s_own_stays_one_and_says_what_it_builds_on(graded):
     verdicts, _ = graded(total=MEAN, shares="def shares(values):\n    return 3 * total(values) * values")
     assert verdicts["total"].score == verdicts["shares"].score == 0
-    assert "It builds on total, which is not right." in verdicts["shares"].reason
-    assert verdicts["largest"].reason.startswith("Right with the solution's shares")
+    assert "This exercise builds on total, which is not right." in verdicts["shares"].reason
+    assert verdicts["largest"].reason.startswith("Your answer is right if it uses the solution's shares")
 
 
 def test_a_share_of_the_points_that_shows_with_a_right_function_only_is_earned(graded):
     verdicts, _ = graded(total=STOPS, shares=WITHOUT)
     assert (verdicts["shares"].score, verdicts["shares"].mistake) == (2, "not divided")
-    assert "With the solution's total in place of yours this earns 50%" in verdicts["shares"].reason
+    assert "With the solution's total instead of yours, your answer earns 50%" in verdicts["shares"].reason
 
 
 def test_a_right_dependant_of_nothing_wrong_is_run_once(graded):
@@ -76,7 +78,10 @@ def test_whoever_could_not_be_judged_again_in_time_is_told_so(graded):
         seconds=0.1, total=MEAN, shares="def shares(values):\n    return 3 * total(values) * values"
     )
     assert len(jobs) == 2
-    assert "There was no time left to judge it with the solution's version." in verdicts["largest"].reason
+    assert (
+        "There was no time left to grade your answer with the solution's version."
+        in verdicts["largest"].reason
+    )
 
 
 def test_what_an_exercise_declares_to_use_counts_also_through_a_helper(graded):
@@ -84,7 +89,9 @@ def test_what_an_exercise_declares_to_use_counts_also_through_a_helper(graded):
     helped = "def shares(values):\n    return values / _helper(values)"
     verdicts, _ = graded(total=f"{MEAN}\n\ndef _helper(values):\n    return total(values)", shares=helped)
     assert verdicts["total"].status == Status.FAILED
-    assert verdicts["shares"].reason == "Right with the solution's total in place of yours."
+    assert (
+        verdicts["shares"].reason == "Your answer is right if it uses the solution's total instead of yours."
+    )
 
 
 ODD = """
@@ -101,7 +108,10 @@ def test_right_functions_that_do_not_go_together_cost_once_what_needs_both(grade
     """The solution's `shares` stops at what the student's `total` gives, which is right alone: both are lent."""
     verdicts, jobs = graded(total=ODD, shares="def shares(values):\n    return 3.5 * values")
     assert verdicts["total"].status == Status.PASSED and verdicts["shares"].score == 0
-    assert verdicts["largest"].reason == "Right with the solution's shares and total in place of yours."
+    assert (
+        verdicts["largest"].reason
+        == "Your answer is right if it uses the solution's shares and total instead of yours."
+    )
     assert len(jobs) == 3
 
 
@@ -110,7 +120,7 @@ def test_who_builds_on_a_function_that_is_right_with_a_note_loses_nothing(graded
     verdicts, jobs = graded(total=ODD)
     assert all(verdicts[name].status == Status.PASSED for name in ("total", "shares", "largest"))
     assert verdicts["shares"].reason == (
-        "Right with the solution's total in place of yours. Yours is right as well, but returns a different type, which "
+        "Your answer is right if it uses the solution's total instead of yours. Your version is right as well, but returns a different type, which "
         "this function cannot use."
     )
     assert len(jobs) == 2
@@ -143,4 +153,4 @@ def test_what_is_called_through_a_cell_of_the_student_s_own_is_built_on(small):
     small.hand_in("ada", notebook)
     with small.engine() as engine:
         verdicts = by_name(engine.grade(small.read("ada")))
-    assert "It builds on total, which is not right." in verdicts["shares"].reason
+    assert "This exercise builds on total, which is not right." in verdicts["shares"].reason

@@ -121,8 +121,8 @@ def test_who_kills_the_server_loses_alone(course, engine, perfect):
     evil.cells.insert(1, new_code_cell("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"))
     result = grade(course, engine, "evil", evil)
     assert statuses(result) == {"error"}
-    assert "process ended" in result.verdicts[-1].reason
-    changed = with_cell(perfect, "attention-reflection-e", "Another answer, so that nothing is remembered.")
+    assert "process stopped" in result.verdicts[-1].reason
+    changed = with_cell(perfect, "attention-reflection-b", "Another answer, so that nothing is remembered.")
     assert statuses(grade(course, engine, "after", changed)) == {"passed"}
 
 
@@ -321,7 +321,7 @@ def test_twins_are_run_once(course, recorded_engine, perfect):
     """Also before their result is known, and when it is not one to keep."""
     for status in ("finished", "died"):
         engine = recorded_engine(status)
-        notebook = with_cell(perfect, "attention-reflection-e", f"This one {status}.")
+        notebook = with_cell(perfect, "attention-reflection-b", f"This one {status}.")
         for student in ("one", "two", "three"):
             hand_in(course, student, engine.assignment, notebook)
         submissions = [
@@ -351,7 +351,7 @@ def test_what_comes_soon_after_one_another_is_recorded_together(course, recorded
     engine = recorded_engine()
     students = ["one", "two", "three"]
     for student in students:
-        changed = with_cell(perfect, "attention-reflection-e", f"Written by {student}.")
+        changed = with_cell(perfect, "attention-reflection-b", f"Written by {student}.")
         hand_in(course, student, engine.assignment, changed)
     submissions = [
         read_submission(course / "submitted" / student / NAME, student, engine.assignment, engine.release)
@@ -412,7 +412,7 @@ def test_who_ran_out_of_time_beside_others_runs_once_more_alone(
     engine.pool = Replayed(outcomes, beside)
     submissions, who = [], {}
     for student in ("one", "two"):
-        notebook = with_cell(perfect, "attention-reflection-e", f"{student} of {len(outcomes)} {beside}")
+        notebook = with_cell(perfect, "attention-reflection-b", f"{student} of {len(outcomes)} {beside}")
         hand_in(course, student, engine.assignment, notebook)
         folder = course / "submitted" / student / NAME
         submissions.append(read_submission(folder, student, engine.assignment, engine.release))
@@ -432,7 +432,7 @@ def test_who_ran_out_of_time_beside_the_solution_runs_once_more(
         if recorded:
             assert own.keys
         own.expected.start()
-        notebook = with_cell(perfect, "attention-reflection-e", f"Beside the solution: {recorded}")
+        notebook = with_cell(perfect, "attention-reflection-b", f"Beside the solution: {recorded}")
         result = grade(course, own, "early", notebook)
     assert len(pool.names) == runs and result.ending == ("timeout" if recorded else "finished")
 
@@ -465,7 +465,7 @@ def test_a_second_run_for_a_missing_name_takes_nothing_away(course, recorded_eng
     engine = recorded_engine()
     pool = engine.pool = Replayed([], 0)
     first = next(iter(engine.assignment.exercises))
-    notebook = with_cell(perfect, "attention-reflection-e", f"The second run: {second}")
+    notebook = with_cell(perfect, "attention-reflection-b", f"The second run: {second}")
     hand_in(course, "leaning", engine.assignment, notebook)
 
     def take():
@@ -521,7 +521,7 @@ def test_no_script_reaches_the_instructor_s_browser(course, engine, perfect):
     script = "<script>alert(1)</script><img src=x onerror=alert(1)>"
     evil.cells.append(new_markdown_cell(f"{script} $a<b$"))
     evil.cells.append(new_code_cell(f"from IPython.display import HTML, display\ndisplay(HTML({script!r}))"))
-    evil = with_cell(evil, "attention-reflection-e", f"My answer. {script}")
+    evil = with_cell(evil, "attention-reflection-b", f"My answer. {script}")
     hand_in(course, "script", engine.assignment, evil)
     submission = read_submission(
         course / "submitted" / "script" / NAME, "script", engine.assignment, engine.release

@@ -81,9 +81,9 @@ def test_what_a_cell_prints_stands_under_it(small):
     [
         (Ending.TIMEOUT, Status.TIMEOUT, "ran out of time"),
         (Ending.MEMORY, Status.MEMORY, "used more memory than allowed"),
-        (Ending.KILLED, Status.MEMORY, "ended the notebook twice"),
+        (Ending.KILLED, Status.MEMORY, "the notebook was stopped twice"),
         (Ending.OUTPUT, Status.ERROR, "wrote more output than allowed"),
-        (Ending.DIED, Status.ERROR, "process ended"),
+        (Ending.DIED, Status.ERROR, "process stopped"),
         (Ending.FINISHED, Status.ERROR, "no readable answers"),
     ],
 )

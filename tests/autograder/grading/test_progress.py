@@ -119,6 +119,6 @@ def test_grading_says_what_it_starts_also_when_it_is_not_on_a_terminal(own_class
     said = CliRunner().invoke(app, arguments).stderr
     assert f"{NAME}: 2 students in submitted/." in said
     assert "to be run: starting servers" in said and "running the solution" in said
-    assert said.index("starting servers") < said.index("The first notebook is graded")
+    assert said.index("starting servers") < said.index("The first notebook has been graded")
     again = CliRunner().invoke(app, ["grade", NAME, "ada", "--isolation", "none"]).stderr
     assert "starting servers" not in again and "nothing has changed" in again

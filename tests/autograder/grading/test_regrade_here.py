@@ -95,7 +95,7 @@ def test_an_answer_that_was_changed_after_a_person_read_it_is_shown_although_no_
         ("steps-question", 2.0, 2.0),
         ("total", 11.0, 11.0),
     ]
-    assert "the score given by hand is kept and marked for another look" in done.changes[0].why
+    assert "the score given by hand is kept and marked for review" in done.changes[0].why
 
 
 def test_nothing_that_changes_is_no_question(small):

@@ -88,7 +88,7 @@ def test_a_server_that_dies_twice_under_a_job(own_server, processes):
         doomed.extend([server, fork])
         os.kill(server, signal.SIGKILL)
 
-    with pytest.raises(ServerDied, match="ended while it ran a job"):
+    with pytest.raises(ServerDied, match="stopped while it was running a job"):
         own_server.run(SLEEPER, on_frame=kill_server)
     assert len(set(doomed)) == 4
     wait_until_gone(doomed)
@@ -160,7 +160,7 @@ def test_a_server_of_a_zygote_dies_alone_and_its_submission_with_it(zygote, numb
         os.kill(one, number)
 
     parent, *_ = below(zygote)
-    with pytest.raises(ServerDied, match="ended while it ran a job|silent for 2.5 s"):
+    with pytest.raises(ServerDied, match="stopped while it was running a job|silent for 2.5 s"):
         one.run(SLEEPER, on_frame=kill_server)
     wait_until_gone(doomed)
     beside = other._process
@@ -286,7 +286,7 @@ def test_the_engine_loads_no_torch():
 
 def test_a_server_that_cannot_start_says_why(monkeypatch):
     monkeypatch.setattr(bubblewrap, "SERVE", "raise RuntimeError('no torch today')")
-    with pytest.raises(JailError, match="ended before it was ready: .*no torch today"):
+    with pytest.raises(JailError, match="stopped before it was ready: .*no torch today"):
         Server(isolation="none")
 
 

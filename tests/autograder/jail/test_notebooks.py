@@ -47,7 +47,7 @@ def test_an_answer_that_is_too_big_fails_alone(run, limits):
     )
     assert ran.status == "finished" and ran.value() == 1
     assert {answer.problem for answer in ran.frames[1].answers.values()} == {"type"}
-    assert "too much to hand in" in ran.frames[1].answers["", "sums.rows", 0].message
+    assert "too much to submit" in ran.frames[1].answers["", "sums.rows", 0].message
 
 
 def test_half_a_character_in_an_answer_does_no_harm(run):

@@ -86,7 +86,7 @@ def test_all_answers_of_a_notebook_share_the_room_for_them():
         for frame in (first, second, third)
     ]
     assert sizes == [[100_000], [100_000], [0]]
-    assert "too much to hand in" in next(iter(third.answers.values())).message
+    assert "too much to submit" in next(iter(third.answers.values())).message
 
 
 def test_each_check_is_asked_on_every_input_in_its_own_cell_only():

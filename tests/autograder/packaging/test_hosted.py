@@ -135,7 +135,9 @@ def test_a_fault_of_ours_is_no_grade(grade, monkeypatch, capsys):
 def test_an_ordinary_user_without_namespaces_is_told_to_be_root(monkeypatch):
     monkeypatch.setattr(hosted, "find_problem", lambda: "No jail can be built.")
     monkeypatch.setattr(os, "getuid", lambda: 1000)
-    with pytest.raises(hosted.JailError, match="No jail can be built. Or run this as root"):
+    with pytest.raises(
+        hosted.JailError, match="No jail can be built. Alternatively, run this command as root"
+    ):
         hosted.choose_isolation()
 
 

@@ -174,7 +174,7 @@ def test_a_job_under_which_its_servers_always_die_is_that_student_s_verdict(kind
         path.unlink()
     assert len(killed) >= 4  # twice beside others, twice alone
     reasons = {v.reason for v in results["deadly"].verdicts if v.grade_id.endswith("-check")}
-    assert reasons == {"The notebook's process ended before this check was answered."}
+    assert reasons == {"The notebook's process stopped before this check was answered."}
     assert results["deadly"].score == 0 and results["deadly"].trouble and not stored
     assert results["perfect"].score > 0 and len(results) == 11
 
@@ -311,7 +311,7 @@ def test_a_damaged_gradebook_is_left_as_it_is(kind, monkeypatch):
     monkeypatch.chdir(kind.course)
     result = CliRunner().invoke(app, ["grade", NAME])
     assert isinstance(result.exception, CourseError)
-    assert "It is damaged and was left as it is" in str(result.exception)
+    assert "The gradebook is damaged and was left unchanged" in str(result.exception)
     assert gradebook.read_bytes() == b"This was a gradebook once." * 1000
 
 

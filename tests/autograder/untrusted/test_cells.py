@@ -108,7 +108,7 @@ BROKEN = {
 def test_what_can_be_read_of_a_broken_file_is_read(read, rest):
     found, note = read(as_json(FIRST), as_json(LAST), rest, end="")
     assert summary(found) == USUAL
-    assert "breaks off" in note and "Hand it in again" in note
+    assert "breaks off" in note and "Submit the file again" in note
 
 
 SPOILT = {

@@ -177,7 +177,7 @@ def test_no_value_changes_what_the_page_of_a_submission_is_made_of():
 def test_formgrader_calls_cells_as_the_notebook_does_and_keeps_their_ids_as_tooltips():
     config = Config()
     config.HTMLExporter.template_name, config.CourseDirectory.root = "formgrade", str(ROOT)
-    written, exercise = "attention-reflection-e", "attention-similarities"
+    written, exercise = "attention-reflection-b", "attention-similarities"
     chosen = (written, exercise, f"{exercise}-check")
     cells = [cell for cell in release_of("02_attention").cells if grade_id(cell) in chosen]
     foreign = new_markdown_cell("x", metadata=deepcopy(cells[0].metadata))
@@ -189,6 +189,6 @@ def test_formgrader_calls_cells_as_the_notebook_does_and_keeps_their_ids_as_tool
     assert re.findall(r'<span class="nbgrader-label" title="([^"]*)">([^<]*)</span>', page) == [
         (exercise, "similarities"),
         (f"{exercise}-check", "Check of similarities"),
-        (written, "Question 5 · Where the input vectors come from"),
+        (written, "Question 2 · How attention contextualises"),
         ("&lt;of another notebook&gt;", "Student's answer"),
     ]

@@ -14,7 +14,7 @@ from autograder.untrusted.submission import Submission, to_be_filled_in
 from tests.autograder.road import with_cell
 from tests.conftest import ROOT
 
-NAME, QUESTION = "02_attention", "attention-reflection-d"
+NAME, QUESTION = "02_attention", "attention-reflection-a"
 
 
 def make_course(folder: Path, encoder: str = "") -> Assignment:

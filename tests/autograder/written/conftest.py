@@ -1,4 +1,4 @@
-"""A class of twelve with one written answer each, for all tests of the desk."""
+"""A class of nine for all tests of the desk, with answers to a question on the softmax; what is asked plays no part."""
 
 import shutil
 

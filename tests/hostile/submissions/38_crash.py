@@ -1,6 +1,6 @@
 """tries: read the null pointer
 loses: everything
-says: process ended
+says: process stopped
 cell: first
 """
 

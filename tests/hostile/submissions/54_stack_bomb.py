@@ -1,6 +1,6 @@
 """tries: recursion without a limit
 loses: everything
-says: process ended
+says: process stopped
 cell: first
 """
 

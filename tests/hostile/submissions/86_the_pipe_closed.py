@@ -1,6 +1,6 @@
 """tries: close the answer pipe, or make it one that does not wait
 loses: everything
-says: process ended
+says: process stopped
 cell: first
 """
 

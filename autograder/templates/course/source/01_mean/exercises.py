@@ -26,7 +26,7 @@ weighted = Exercise(
         ),
         Mistake(
             "not divided by the sum of the weights",
-            "Your answer is the sum of the products. With weights twice as large it doubles, and a mean must not.",
+            "Your answer is the sum of the products. If the weights are doubled, the sum doubles, whereas a mean does not change.",
             " / weights.sum()",
             "",
         ),
@@ -51,7 +51,7 @@ def weighted_mean(values, weights):
 """,
     },
     hints=(
-        "If all weights are 2, what should come out?",
+        "If all weights are 2, what should the result be?",
         "In: two arrays (n,). Out: one number.",
         "add up weight times value\ndivide by the sum of the weights",
         "Near miss: dividing by n is right only where the weights add up to n.",
@@ -77,13 +77,13 @@ centred = Exercise(
         ),
         Mistake(
             "one mean of all numbers",
-            "You subtracted the same number everywhere, but each column has its own mean.",
+            "You subtracted the same number everywhere, but each column has a mean of its own.",
             "table.mean(axis=0)",
             "table.mean()",
         ),
         Mistake(
             "standardised",
-            "Your columns have a standard deviation of 1, because you also divided by it. Subtract only the mean.",
+            "Your columns have a standard deviation of 1, because you also divided by the standard deviation. Subtract only the mean.",
             "table - table.mean(axis=0)",
             "(table - table.mean(axis=0)) / table.std(axis=0)",
         ),
