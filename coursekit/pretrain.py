@@ -319,9 +319,7 @@ def main() -> None:
             minutes = read_progress(arguments.to, name, seed, steps).seconds / 60
             made = {"seed": seed, "steps": steps, "minutes": minutes}
             curve = read_curve(arguments.to, name, seed)
-            print(
-                record_novels(name.partition("-")[2], model, language, arguments.record, curve, **made)
-            )
+            print(record_novels(name.partition("-")[2], model, language, arguments.record, curve, **made))
     elif arguments.record:
         _record(arguments.to, arguments.seeds, arguments.models, arguments.record)
 

@@ -57,7 +57,7 @@ def decoders(smollm2: PreTrainedConfig) -> dict[str, Published]:
             num_key_value_heads=2, tie_word_embeddings=True,
         ), EVERYWHERE, 32_768, "18 T"),
         "DeepSeek-V3": Published(
-            2024, DeepseekV3Config(), (*EVERYWHERE[:2], "SwiGLU, 8 of 256 experts and 1 for all"), 131_072, "14.8 T",
+            2024, DeepseekV3Config(), (*EVERYWHERE[:2], "SwiGLU, 8 of 256 experts and 1 shared expert"), 131_072, "14.8 T",
         ),
         "SmolLM2 135M": Published(2024, smollm2, EVERYWHERE, 8192, "2 T"),
         "Gemma 3 1B": Published(2025, Gemma3TextConfig(
@@ -75,7 +75,7 @@ def decoders(smollm2: PreTrainedConfig) -> dict[str, Published]:
             "not published",
         ),
         "GLM-5": Published(
-            2026, GlmMoeDsaConfig(), (*EVERYWHERE[:2], "SwiGLU, 8 of 256 experts and 1 for all"), 202_752, "28.5 T",
+            2026, GlmMoeDsaConfig(), (*EVERYWHERE[:2], "SwiGLU, 8 of 256 experts and 1 shared expert"), 202_752, "28.5 T",
         ),
     }  # fmt: skip
 

@@ -71,9 +71,9 @@ course_map()
 # | 07 | [GPT](07_gpt/07_gpt.ipynb) | 90 | write a GPT with a cache, train it, load GPT-2's weights, and show which words the model cannot see | 03, 04 | 08, 12, 13, 14, 15, 16, P |
 # | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 80 | examine a word's vector at every layer and distinguish its senses | 06, 07 | 09, 15, P |
 # | 09 | [Fine-tuning](09_fine_tuning/09_fine_tuning.ipynb) | 85 | choose which parameters to train, at which learning rate and for how long, and measure forgetting | 06, 08 | 10, 14 |
-# | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 70 | train three heads on one encoder and evaluate each with a suitable measure | 09 | 12 |
+# | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 85 | train three heads on one encoder and evaluate each with a suitable measure | 09 | 12 |
 # | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 80 | turn sentences into vectors and search with them | 06 | 12 |
-# | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 75 | compare all models on the same words, with intervals, and write tests whose quality is measured | all | P |
+# | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 85 | compare all models on the same words, with intervals, find the false claim in a report, and write tests whose quality is measured | all | P |
 # | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 85 | write a decoder with the components used today, and run it with SmolLM2's weights | 03, 07 | |
 # | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 85 | fine-tune a model to answer questions and to match preferences, and measure what it forgets | 07, 09 | 16 |
 # | 15 | [Taking a model apart](15_circuits/15_circuits.ipynb) | 90 | find out what a head, a position and a direction do, and test your findings against the truth | 06, 07, 08 | |
@@ -89,8 +89,8 @@ course_map()
 #   If your mistake is a known one, the check names it.
 # - **Hint.** `hint("attention.similarities")` starts with a question; call it again for further hints.
 #
-# [From the first try to the grade](../docs/students.md) shows all this in pictures; the [glossary](../docs/glossary.md) explains
-# each term in a sentence.
+# [The students' guide](../docs/students.md) shows all this in pictures; the [glossary](../docs/glossary.md) explains
+# each term.
 #
 # You can stop at any time, because JupyterLab saves your work. After a break, choose *Run → Run All Above Selected Cell*.
 

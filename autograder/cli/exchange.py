@@ -159,12 +159,12 @@ def export(
 ) -> None:
     """Export the scores, after late penalties, to a file that another system can import.
 
-    - canvas, for its page Grades, Import: students are found by the column ID (nbgrader's lms_user_id), or else
+    - canvas, to be uploaded under Grades → Import: students are found by the column ID (nbgrader's lms_user_id), or else
       by SIS Login ID (nbgrader's student id). The assignment is found by its title, as in "Attention (1234)" in
       Canvas' own export; with any other title Canvas creates a new assignment.
-    - moodle, for its page Grades, Import, CSV file: map from "ID number" (nbgrader's student id) to the ID number
+    - moodle, to be uploaded under Grades → Import → CSV file: map from "ID number" (nbgrader's student id) to the ID number
       or the user name, or from "Email address". Map the column to a grade item with the same maximum.
-    - blackboard, for its page Work Offline, Upload Grades: students are found by the user name (nbgrader's student id), the
+    - blackboard, to be uploaded under Work Offline → Upload Grades: students are found by the user name (nbgrader's student id), the
       column by its whole heading, as in "Attention [Total Pts: 20 Score] |123456" in Blackboard's own download.
     - csv: everybody in the gradebook, with nbgrader's own columns.
 

@@ -111,7 +111,7 @@ class CanvasExport(SafeExport):
     """
 
     default_file = "canvas.csv"
-    layout = "the layout of Canvas' page Grades, Import"
+    layout = "the layout that Canvas expects under Grades → Import"
 
     def rows(self, gradebook, assignments, students):
         """Two lines of headings, the second with the maximum scores, and one line for each student with a score."""
@@ -131,7 +131,7 @@ class MoodleExport(SafeExport):
     """
 
     default_file = "moodle.csv"
-    layout = "the layout of Moodle's page Grades, Import, CSV file"
+    layout = "the layout that Moodle expects under Grades → Import → CSV file"
 
     def rows(self, gradebook, assignments, students):
         """One line for each student with a score; e-mail addresses only if all of these students have one."""

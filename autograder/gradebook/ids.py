@@ -29,5 +29,5 @@ def what_is_wrong(student: str) -> str:
             "text there and save it as CSV again."
         )
     if student.startswith("#"):
-        return "is not an id but a spreadsheet's error value: correct it there and save it as CSV again."
+        return "is not an id but a spreadsheet's error value: correct the cell in the spreadsheet and save the table as CSV again."
     return ""

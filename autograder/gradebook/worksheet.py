@@ -70,8 +70,8 @@ def read_worksheet(
     place = _number_column(table, numbers)
     if place is None:
         raise CourseError(
-            f"{table.path} has no column with a number for each student, as Moodle's grading worksheet (Identifier: "
-            f"Participant 101) and Canvas' exported gradebook (ID) have. Its columns: {table.columns}."
+            f"{table.path} has no column with a number for each student. Moodle's grading worksheet has one (Identifier: "
+            f"Participant 101), and so does Canvas' exported gradebook (ID). The columns of this table: {table.columns}."
         )
     rows = {number: row for row in table.rows if (number := _number(row[place]))}
     named = _headed(table, FULL_NAME) or _name_columns(table, rows, numbers)

@@ -312,7 +312,7 @@ def _no_fingerprint(key: ExerciseKey, mistake: KnownMistake) -> str:
     if mistake.credit and key.rule.kind == "exposes":
         return "a test of tests earns all of its points or none: leave its credit out."
     if mistake.credit and all(answer.problem for answer in mistake.answers):
-        return "it returns no arrays on any case, so anybody could earn its credit."
+        return "it does not return arrays for any case, so any answer that fails in this way would earn the partial credit."
     if all(
         compare(answer, want, key.rule) is None
         for answer, want in zip(mistake.answers, key.expected, strict=True)

@@ -80,7 +80,7 @@ NEAR = 2_000
 
 
 class LowRank(nn.Module):
-    """A linear map that is frozen, plus a trainable update of low rank (LoRA: Hu et al., 2021), which begins with 0."""
+    """A linear map that is frozen, plus a trainable update of low rank (LoRA: Hu et al., 2022), which begins with 0."""
 
     def __init__(self, linear: nn.Linear):
         super().__init__()

@@ -41,7 +41,7 @@ def brown(files: tarfile.TarFile) -> Documents:
 
 
 def wordnet(files: tarfile.TarFile) -> Documents:
-    """WordNet 3.1 (Fellbaum, 1998): each word with its definition, and each of its examples; a document is a word."""
+    """WordNet 3.1 (Miller, 1995): each word with its definition, and each of its examples; a document is a word."""
     found: dict[str, list[str]] = {}
     for _, content in _read(files, r"package/dict/data\.\w+"):
         for line in content.split("\n"):
@@ -131,7 +131,7 @@ SOURCES = {
     ),
     "gnucash": Source(
         "gnucash-docs", "4.13-1", "09979baf0ff8ddc1f9c39320c2c38ff606d6f4656e04742ff2dc51f2d562996f",
-        "GFDL 1.1 or later", manual(r"\./usr/share/doc/gnucash-docs/gnucash-(guide|help)-en/.*\.html"),
+        "GFDL 1.1 or later, without invariant sections", manual(r"\./usr/share/doc/gnucash-docs/gnucash-(guide|help)-en/.*\.html"),
     ),
 }  # fmt: skip
 

@@ -203,4 +203,4 @@ NOVELS = {
         weight_decay=0.01, slower=("bert.", 0.2), held_out="validation",
     ),
 }  # fmt: skip
-"""About one pass through the text: half an hour to an hour and a quarter on one core for each model (MiniLM an hour and three quarters, skip-gram a few minutes)."""
+"""About one pass through the text: half an hour to an hour and a quarter on one core for each model (MiniLM an hour and three quarters, skip-gram a few minutes). `modern-minilm` continues for seven minutes on other text (missing_head.py)."""

@@ -56,7 +56,9 @@ def save_minilm(model: BertForMaskedLM, folder: Path, about: dict[str, Any]) -> 
     for name, part in model.named_modules():
         if isinstance(part, LowRank):
             if not torch.equal(part.linear.weight, start[f"{name}.weight"]):
-                raise ValueError(f"{name} was changed before: start again from the head that novels-minilm records.")
+                raise ValueError(
+                    f"{name} was changed before: start again from the head that novels-minilm records."
+                )
             weights |= {f"{name}.up": SCALE * part.up.weight, f"{name}.down": part.down.weight}
     return _save("minilm", weights, folder, about)
 

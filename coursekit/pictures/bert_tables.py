@@ -63,7 +63,9 @@ def order_by_model(by_layer: Mapping[int, Sequence[Accuracy]]) -> None:
         "a model with one layer, trained on labelled senses (03)": one_layer_alone(),
     }
     said = "; ".join(f"{name} **{_in_short(values)}**" for name, values in shares.items())
-    display(Markdown(f"Accuracy on sentences of two clauses in which word order decides: {said}."))
+    display(
+        Markdown(f"Accuracy on sentences of two clauses in which word order determines the sense: {said}.")
+    )
 
 
 def bert_and_elmo(accuracy: Mapping[str, Sequence[Accuracy]]) -> None:

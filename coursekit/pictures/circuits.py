@@ -234,7 +234,9 @@ def patched(
             ax.set_title(title, fontsize=9)
             rows = [f"{place} {listed(row.tolist())}" for place, row in zip(places, means, strict=True) if np.abs(row).max() > 0.05]  # fmt: skip
             said.append(f"{name if shares is values else f'{name}, source of the same sense'} ({len(shares)} pairs): {'; '.join(rows) or 'all below 0.05'}")  # fmt: skip
-    axes[1, len(found) // 2].set_xlabel("exchanged after layer (0: input of the first)")
+    axes[1, len(found) // 2].set_xlabel(
+        "layer after which the vector is exchanged\n(0: input of the first layer)"
+    )
     figure.colorbar(image, ax=axes, label="share restored", shrink=0.8)
     show(figure, alt=f"Share of the difference between the senses that is restored by exchanging one vector, by position and layer. {'. '.join(said)}.")  # fmt: skip
 
@@ -263,7 +265,7 @@ def attributed(
         ax.set_title(name, fontsize=10)
         large = [f"{place} {listed(row.tolist())}" for place, row in zip(places, means, strict=True) if np.abs(row).max() > 0.05]  # fmt: skip
         said.append(f"{name}: {'; '.join(large)}")
-    axes[1].set_xlabel("exchanged after layer (0: input of the first)")
+    axes[1].set_xlabel("layer after which the vector is exchanged\n(0: input of the first layer)")
     figure.colorbar(image, ax=axes, label="share restored", shrink=0.8)
     show(figure, alt=f"Share of the difference that is restored by exchanging one vector, at layers 0, 1 and 2, mean over {len(exact)} pairs. {'. '.join(said)}.")  # fmt: skip
 

@@ -154,7 +154,7 @@ def holm(
     )
     for colour, marker, text, shown in (
         (BLUE, "o", "clear with Holm", stays[order].numpy()),
-        (ORANGE, "D", "clear only if taken alone", (~stays[order] & (p[order] < 0.05)).numpy()),
+        (ORANGE, "D", "clear only without correction", (~stays[order] & (p[order] < 0.05)).numpy()),
         (GREY, "x", "not clear", (p[order] >= 0.05).numpy()),
     ):
         ax.plot(places[shown], sorted_p[shown], marker, color=colour, label=f"{text} ({shown.sum()})")
@@ -173,7 +173,7 @@ def holm(
     show(
         figure,
         alt=f"p-values of {count} pairs. Below 0.05: {int((p < 0.05).sum())}; clear with Holm's method: {int(stays.sum())}. "
-        f"Clear only if taken alone: {picked or 'none'}. Fraction of simulations without true differences in which a difference was called clear: {found}.",
+        f"Clear only without correction: {picked or 'none'}. Fraction of simulations without true differences in which a difference was called clear: {found}.",
     )
 
 

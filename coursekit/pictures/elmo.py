@@ -244,7 +244,7 @@ def halves(recorded: pd.DataFrame, questions: Exam) -> None:
     surest = surest_sense(questions, "right")
     after = {kind: surest[questions.held_out.cue == kind].mean() for kind in QUESTIONS}
     bound = {kind: exam.Share(share, share, share) for kind, share in after.items()}
-    readers = [exam.Reader("best possible from\nthe words after", bound, GREEN)]
+    readers = [exam.Reader("best possible accuracy\nfrom the words after", bound, GREEN)]
     more = next(reader for reader in recorded.reader.unique() if reader.endswith("labelled"))
     for biLM, half, reader, name, colour in (
         ("trained", "forward half", "nearest neighbour", "forward half", BLUE),

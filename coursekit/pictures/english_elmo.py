@@ -66,7 +66,9 @@ def directions(card: Mapping[str, Interval], small: pd.DataFrame) -> None:
                 interval.format(*card["ELMo, right to left minus left to right"]),
             ),
             "English, two new authors: ELMo, with [EOS] or [BOS]": line(
-                None, None, interval.format(*card["the same, each including the end symbol that it predicts"])
+                None,
+                None,
+                interval.format(*card["the same difference, including the end symbol of each direction"]),
             ),
             "English, two new authors: 5-grams (counts)": line(card["5-grams"][0], None, ""),
         }

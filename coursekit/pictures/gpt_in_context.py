@@ -233,7 +233,7 @@ def layers(recorded: pd.DataFrame) -> None:
         xlabel="examples in the prompt",
         ylabel="accuracy",
         ylim=(0, 1),
-        title="held-out rules, over runs",
+        title="held-out rules, mean over runs",
     )
     for ax in (left, right):
         ax.title.set_fontsize(10)

@@ -26,7 +26,7 @@ def by_layer(found: other_corpora.Recorded, ours: pd.DataFrame) -> None:
     for name, colour, style in BAGS:
         said.append(_level(right, wordnet[name].mean(), f"{name}, WordNet", colour, style))
     left.set(title="part of speech (Brown)", ylabel="accuracy", ylim=(0.45, 1))
-    right.set(title="sense", ylabel="AUC: one sense closer than two", ylim=(0.45, 1))
+    right.set(title="sense", ylabel="AUC, same sense against different senses", ylim=(0.45, 1))
     for ax in (left, right):
         ax.set_xlabel("layer")
         ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1.4)

@@ -43,7 +43,7 @@ def encoders(runs: EncoderRuns, lines: Mapping[str, float]) -> None:
     )
     axes[0].invert_yaxis()
     axes[0].set_xlabel(
-        "Spearman, test pairs (dots: seeds; line: 95 %\ninterval of their mean over hypotheses)"
+        "Spearman's correlation on test pairs (dots: seeds;\nline: 95 % interval of the mean over hypotheses)"
     )
     axes[1].set_xlabel("recall at 1: entailing premise\nfirst among all 192 test premises")
     axes[1].set_xlim(0, 1)

@@ -160,7 +160,7 @@ def answers(recorded: RetrievedAnswers) -> None:
     for wording in recorded.shares:
         mean, low, high = recorded.silence(wording)
         print(
-            f"answers that add nothing: a wrong passage minus no passage, “{wording}”: {mean:+.2f} "
+            f"fraction of answers that add nothing, with a wrong passage minus without a passage (“{wording}”): {mean:+.2f} "
             f"(95 % interval {low:+.2f} to {high:+.2f})"
         )
     whole = {

@@ -57,7 +57,7 @@ def losses(name: str) -> tuple[Figure, str]:
         ax.title.set_fontsize(10)
         losses_said.append(
             f"{objective}: training lowers the loss from {loss.untrained:.2f} to {loss['mean']:.3f} ± {loss.half_width:.3f} nats, which is "
-            f"{100 * above['mean']:.1f} ± {100 * above.half_width:.1f} % above the best possible {best['mean']:.3f} "
+            f"{100 * above['mean']:.1f} ± {100 * above.half_width:.1f} % above the lowest possible loss, {best['mean']:.3f} "
             f"({100 * new['mean']:.1f} ± {100 * new.half_width:.1f} % on fresh sentences of the training split)."
         )
     axes[-1, 0].set_xlabel("loss on held-out combinations of words, nats per prediction")

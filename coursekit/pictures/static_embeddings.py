@@ -75,7 +75,7 @@ def three_tables(
     means = ", ".join(f"{title} {float(block.mean()):.2f}" for title, block in tables.items())
     show(
         figure,
-        alt=f"Tables of {', '.join(words)} with {', '.join(contexts)}. {words[0]} with {contexts[0]}: {first}. Means: {means}.",
+        alt=f"Heat maps with the words {', '.join(words)} as rows and the context words {', '.join(contexts)} as columns. {words[0]} with {contexts[0]}: {first}. Means: {means}.",
     )
 
 

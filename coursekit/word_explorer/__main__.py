@@ -8,8 +8,8 @@ from coursekit.word_explorer.explorer import PREPARED, picture
 PAGE = """# A word's vector between its senses
 
 Four models read the same sentences. For each model, the picture shows where the vector of one word is after each layer. Layer 0 is
-at the bottom, the last layer at the top. The horizontal position compares the vector with the mean vectors of 14 example sentences of each sense: on a vertical
-line, it equals the mean of this sense in this direction. The shaded bands show the mean plus or minus one standard deviation of 11 other
+at the bottom, the last layer at the top. The horizontal position compares the vector with the mean vectors of 14 example sentences of each sense: where
+the path meets the vertical line of a sense, the vector equals the mean of that sense in this direction. The shaded bands show the mean plus or minus one standard deviation of 11 other
 sentences of each sense; where the bands overlap, the vector does not determine the sense. For a word with three senses, the means are the
 corners of a triangle, the path begins in the middle, and faint dots are other sentences in the last layer.
 
@@ -17,7 +17,7 @@ Below the pictures, the colour of each word shows towards which sense it moves t
 heads and layers, compared with the average example sentence. Feed-forward layers also move the vector, but are not shown.
 
 On the start page of the notebooks, `explore("bank")` draws these pictures for sentences that you type. Notebook 08 begins with
-its picture of MiniLM.
+such a picture, drawn for MiniLM.
 """
 
 if __name__ == "__main__":

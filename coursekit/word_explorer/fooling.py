@@ -69,7 +69,7 @@ def _rows(file: Path) -> list[dict[str, str]]:
     except (csv.Error, UnicodeDecodeError) as error:
         raise NotKept(f"{file} cannot be read as a table. Rename or delete it first.") from error
     if columns != COLUMNS:
-        raise NotKept(f"{file} has other columns than {', '.join(COLUMNS)}. Rename it first.")
+        raise NotKept(f"{file} must have exactly the columns {', '.join(COLUMNS)}. Rename the file first.")
     return rows
 
 

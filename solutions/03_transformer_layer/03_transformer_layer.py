@@ -693,7 +693,7 @@ tables.by_initialisation(kept, ratios)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "transformer-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # For pre-norm: at initialisation, the gradients in the last layer decrease with the depth of the stack instead of staying large. According to Xiong et al., this is why pre-norm trains without warm-up. With
-# Glorot's initialisation the words of a sentence also stay distinct for longer (with smaller matrices they do so in both designs). For post-norm: the output of every layer is normalised, so the top layers contribute as
+# Glorot's initialisation the words of a sentence also stay distinct through more layers (with smaller matrices they do so in both designs). For post-norm: the output of every layer is normalised, so the top layers contribute as
 # much as the others; in pre-norm, each additional term changes a growing sum only a little, so late layers may contribute less. The measurements were made before the first step, on small stacks with
 # random weights. They do not tell us which model is better after training, how much warm-up costs, or how either model behaves at another width or learning rate. To answer these questions, both models would have to be trained.
 #

@@ -836,7 +836,7 @@ Dropout = Exercise(
         ),
         Mistake(
             "divided by p",
-            "The right activations are 0, but the others have the wrong size. Divide by the probability of being *kept*, 1 − "
+            "The correct activations are set to 0, but the remaining activations have the wrong magnitude. Divide by the probability of being *kept*, 1 − "
             "p.",
             DROPPED, "x * (draws >= self.p) / max(self.p, 1e-12)",
         ),
@@ -932,7 +932,7 @@ class Dropout(nn.Module):
 """,
     },
     hints=(
-        "With p = 0.75, how many of 100 activations are kept on average? By which factor must they be multiplied so that the expected "
+        "With p = 0.75, how many of 100 activations are kept on average? By what factor must they be multiplied so that the expected "
         "sum stays the same?",
         "x and draws have the same shape, and so does the output. self.training is True or False; model.train() and "
         "model.eval() change it.",

@@ -633,7 +633,7 @@ tables.accuracy_of_layers(read_table("results/elmo_layers.csv"), word_tasks.TASK
 # **Question 2 · Frozen layers with learned weights.** The task networks that use ELMo learn a weight for each layer and leave the biLM frozen. Name one advantage that frozen layers with learned weights have over the top layer alone, and one advantage over training the whole biLM further on the task. What can only be achieved by further training? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Different tasks need different information, and the layers encode it to different degrees: inflection in the characters of layer 0, word senses in the higher layers. With learned weights, a task can select the information that it needs at the cost of only L + 2 parameters, whereas the top layer alone suits only some tasks. The vectors of a frozen biLM can be computed once and stored, one biLM serves all tasks, and a small data set cannot damage it (no forgetting). However, learned weights cannot add information that no layer encodes; for this, the biLM itself would have to change.
+# Different tasks need different information, and the layers encode it to different degrees: inflection in layer 0, which is computed from the characters, and word senses in the higher layers. With learned weights, a task can select the information that it needs at the cost of only L + 2 parameters, whereas the top layer alone suits only some tasks. The vectors of a frozen biLM can be computed once and stored, one biLM serves all tasks, and a small data set cannot damage it (no forgetting). However, learned weights cannot add information that no layer encodes; for this, the biLM itself would have to change.
 #
 # *Marking: 1 point for layers that encode different information, so that the best combination depends on the task; 1 point for an advantage of freezing
 # (cost, sharing, no forgetting) together with its limit.*
@@ -653,7 +653,7 @@ scoreboard.draw()
 tables.compared_with_bag(found, bag=dict(scoreboard.readers_of_counts())["bag of words"])
 
 # %% [markdown]
-# Where word order determines the sense, ELMo is far better than every classifier based on counts. Its stacks read one word after another, and in each sentence one of the stacks reads the side that determines the sense. If the only cue is on the right, the gain is smaller, because half of the vector contains no information about the sense but has full weight in the comparison. On these sentences the translator of notebook 04 is still better, since both halves of its vectors depend on the cue. However, the translator was trained on translations, which somebody has to write, whereas ELMo was trained on text alone.
+# Where word order determines the sense, ELMo is far better than every classifier based on counts. Its stacks read one word after another, and in each sentence one of the stacks reads the side that determines the sense. If the only cue is on the right, the gain is smaller, because half of the vector contains no information about the sense but has full weight in the comparison. On these sentences the translator of notebook 04 is still better, since both halves of its vectors depend on the cue. However, the translator needs pairs of a sentence and its translation, which people usually have to write, whereas ELMo was trained on text alone.
 
 # %% [markdown]
 # ## Further: the two halves of a vector
@@ -987,7 +987,7 @@ with torch.no_grad():
 print("layers, words, 2D:", tuple(embedded.shape), "  unknown words: jailers, moonlight")
 
 # %% [markdown]
-# **An ELMo from a tutorial.** Many tutorials introduce ELMo with a class like the following one. They present a cosine below 1 as evidence that its vectors depend on the context. *Find the three bugs.*
+# **An ELMo from a tutorial.** Many tutorials introduce ELMo with a class like the following one. They compare the vectors of one word in two sentences and present a cosine below 1 as evidence that the vectors depend on the context. *Find the three bugs.*
 
 # %%
 class TutorialELMo(torch.nn.Module):

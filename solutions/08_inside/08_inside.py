@@ -37,7 +37,7 @@ from torch import Tensor
 from coursekit import check, hint, predict, reveal
 
 # %% [markdown]
-# **See it move.** Type sentences with *bank*, or choose another word. From bottom to top, the line shows where the word's vector is after each layer of this
+# **Watch a vector move.** Type sentences with *bank*, or choose another word. From bottom to top, the line shows where the word's vector is after each layer of this
 # notebook's model. The vertical lines are the means of example sentences with each sense. The colour of each other word shows towards which sense it moves the
 # vector, through attention. Parts 2 to 8 explain how such vectors are read and compared.
 #

@@ -385,7 +385,7 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 # Older tutorials import `AdamW` from transformers. Version 5 of transformers no longer contains this class; use `torch.optim.AdamW`, which corrects both means.
 
 # %% [markdown]
-# **Question 1 · Three remedies for a random head.** At the first step the head is random. What effect may the gradient that it passes down have on the layers below, and why is this effect worse with few labels? Explain how each of three remedies is meant to help: warm-up, gradual unfreezing, and
+# **Question 1 · Three remedies for a random head.** At the first step the head is random. How might the gradient from this random head affect the layers below, and why is the effect worse with few labels? Explain how each of three remedies is meant to help: warm-up, gradual unfreezing, and
 # lower learning rates for lower layers. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -664,15 +664,15 @@ tables.differences(difference, sorted(runs["labels"].unique()))
 
 # %% [markdown]
 # Many courses teach the same rule of thumb for choosing a strategy. Our version is from the notes on transfer learning in CS231n, Stanford's course on computer vision. The rule depends on two questions: how many
-# labels are there, and how near is the task to pre-training? We compare the rule with our table, together with two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
+# labels are there, and how similar is the task to pre-training? We compare the rule with our table, together with two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
 
 # %% tags=["demo"]
 verdicts = judge_advice(difference, least, most)
 tables.advice(verdicts, difference, most)
 
 # %% [markdown]
-# > **Checking the literature.** The rule depends on the number of labels and on the nearness of the task. In our experiment, *nearness* matters more. On *topic*, no strategy is more than a point ahead of the head alone, whether labels are few or many. On *swap*, the head alone stays near chance level with few labels and falls far behind the other strategies with many labels. The *number of labels* matters on *topic*. With few labels, full fine-tuning is clearly worse than the head alone; with many labels, it only
-# > adds forgetting. For three of the six rules, the difference is within the noise. Two tasks and one model cannot refute a rule; they show how to test it.
+# > **Checking the literature.** The rule depends on the number of labels and on how similar the task is to pre-training. In our experiment, *similarity* matters more. On *topic*, no strategy is more than a point ahead of the head alone. On *swap*, the head alone stays near chance level with few labels and falls far behind with many labels. The *number of labels* matters on *topic*. With few labels, full fine-tuning is clearly worse than the head alone; with many labels, it brings no clear gain and makes
+# > the model forget more. For three of six recommendations, the difference is within the noise. Two tasks and one model cannot refute a rule; they show how to test it.
 
 # %% [markdown]
 # Trained from scratch for 200 steps (less than one epoch of 4,096 labels), the model learns *topic* only in part and *swap* not at all. Is the training simply too short? We also recorded runs with eight times as many steps (`python -m experiments fine_tuning_long`):

@@ -440,7 +440,7 @@ def on_validation(encoder) -> float:
 def train(
     loss_of, seed: int, many: int = 192, steps: int = 300, new=SentenceEncoder, rate: float = 1e-3, every: int = 50
 ):
-    """Train an encoder on `many` hypotheses. Return it with rows of (step, mean loss, Spearman's correlation on the validation pairs)."""
+    """Train an encoder on `many` hypotheses. Return it and one row per evaluation: step, mean loss, Spearman's correlation on the validation pairs."""
     torch.manual_seed(seed)
     rng, encoder = np.random.default_rng(seed), new()
     hypotheses = encoder.ids_of(of_training.hypothesis[::3])         # 192 T
@@ -601,7 +601,7 @@ class SmallBERT(torch.nn.Module):
         return self.eval()(self.ids_of(texts))
 
 class CutMiniLM(torch.nn.Module):
-    """The first layers of MiniLM, and the mean over the tokens at the last of them. The embeddings are frozen."""
+    """The first layers of MiniLM, with mean pooling over the last layer kept. The embeddings are frozen."""
 
     def __init__(self, layers: int = 3):
         super().__init__()

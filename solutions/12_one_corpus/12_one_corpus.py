@@ -13,7 +13,7 @@
 # possible prediction. A later section compares models trained on the same English novels. Computing the accuracies is the smaller part of the work; the larger part is to decide
 # which differences are real.
 #
-# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 75 minutes for the core: five exercises and two written questions. *Further* sections (40 minutes) add
+# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 85 minutes for the core: six exercises and two written questions. *Further* sections (40 minutes) add
 # three exercises, one of which is a bug to find. There is also an optional extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb) · next: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
@@ -23,6 +23,7 @@
 #
 # - evaluate the vectors of any model in the same way, item by item;
 # - give an interval for every accuracy, and decide whether one model is clearly better than another;
+# - find the sentence of a report that the data do not support;
 # - derive from an architecture which word can influence which output, and check the result on trained models;
 # - compute the exact posterior over the senses of a word, and show how it changes while a sentence is read;
 # - write tests that distinguish wrong code from correct code, and measure how good the tests are.
@@ -430,7 +431,7 @@ tables.widths(widths)
 # Seven methods form 21 pairs, and a 95 % interval is designed to miss the true value in one case in twenty. How often, then, is at least one difference called "clear" when there are in fact no differences? To find out, we simulate data sets without true differences: for each sentence, the seven answers are randomly reassigned to the methods.
 
 # %% [markdown]
-# Here, the **p-value** of a difference is twice the fraction of draws on the other side of 0. **Holm's** method (1979) sets a stricter criterion for the 21 comparisons as a whole: the
+# Here, the **p-value** of a difference is twice the fraction of bootstrap draws in which the difference has the opposite sign. **Holm's** method (1979) sets a stricter criterion for the 21 comparisons as a whole: the
 # smallest p-value may be at most 0.05 / 21, the next at most 0.05 / 20, and so on until one p-value is too large. (**McNemar's** test (1947), common for pairs of classifiers, uses only the sentences on which exactly one of the two is correct; the others do not affect our differences either.)
 
 # %% tags=["demo"]
@@ -500,6 +501,92 @@ pictures.power(sizes, power)
 # > differences. Dror et al. (2018) find that many papers use no significance test at all. The figure shows how many sentences our own comparisons need. The difference in the second curve,
 # > taken alone, is clear with all 693 sentences, yet most test sets of 400 miss it. The difference in the third curve is so small that hardly any test set detects it. As the printed line shows, the differences that a small
 # > test set *does* call clear are too large on average, because only a set that overstates the difference detects it.
+
+# %% [markdown]
+# ### Which sentence is wrong?
+#
+# A colleague summarises our results on the nouns in six sentences, which are also meant for *new* test sentences of the same kind. The data support five of them.
+#
+# - **a** MiniLM is more than five points ahead of the bag of words.
+# - **b** SmolLM2 is four points ahead of near words, but the two cannot be distinguished.
+# - **c** Near words and the window of two have the same accuracy, so they differ by less than two points.
+# - **d** On *decoy* sentences, SmolLM2 is ahead of MiniLM.
+# - **e** On *right* sentences, MiniLM is ahead of SmolLM2.
+# - **f** On *far* sentences, ELMo is nine points behind the bag of words, but the difference is not clear.
+
+# %% [markdown]
+# **Predict:** which sentence is not supported? The figure with the differences and the table of accuracies by kind of sentence help.
+
+# %% tags=["demo"]
+A, B, C, D, E, F = (f"sentence {letter}" for letter in "abcdef")
+predict("comparison.wrong_sentence", ..., choices=(A, B, C, D, E, F))
+
+# %% [markdown]
+# To test such sentences, we write them as claims of three types. Two of these types state how large the difference is; a margin of 0.05 means five points. The third type states that the data do not show which model is better.
+
+# %% nbgrader={"grade": false, "grade_id": "comparison-unsupported", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def unsupported(
+    scores: Float[Tensor, "models n"],
+    claims: list[tuple[int, str, int, float]],
+    draws: Int[Tensor, "times n"],
+    level: float,
+) -> Bool[Tensor, "claims"]:
+    """True for each claim that the data do not support.  (difficulty ●●○, 10 minutes)
+
+    All models have been scored on the same n items. Each claim is a tuple (a, type, b, margin)
+    about the mean score of model a minus that of model b, on new items. Let your
+    bootstrap_interval compute the paired interval of this difference. The data support a
+    claim of the type
+    - "ahead" if the whole interval is above the margin: a is ahead of b by more than that;
+    - "equal" if the whole interval is between -margin and margin: a and b differ by less;
+    - "unclear" if the interval contains 0 (as in clear_differences), whatever the margin.
+    An interval that ends exactly at the margin is not above it, nor between the margins.
+    """
+    ### BEGIN SOLUTION
+    verdicts = []
+    for a, says, b, margin in claims:
+        low, high = bootstrap_interval(scores[a] - scores[b], draws, level)
+        supported = {
+            "ahead": low > margin,
+            "equal": low > -margin and high < margin,
+            "unclear": low <= 0 <= high,
+        }
+        verdicts.append(not supported[says])
+    return torch.tensor(verdicts)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "comparison-unsupported-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("comparison.unsupported", lambda case: unsupported(**case))
+
+# %% tags=["demo"]
+REPORT = (  # for each sentence: the kind of test sentences that it is about, and its claim
+    ("all", encoder, "ahead", "GloVe, bag of words", 0.05),
+    ("all", decoder, "unclear", near, 0),
+    ("all", near, "equal", "window of two", 0.02),
+    ("decoy", decoder, "ahead", encoder, 0),
+    ("right", encoder, "ahead", decoder, 0),
+    ("far", "ELMo", "unclear", "GloVe, bag of words", 0),
+)
+wrong = tables.report(
+    REPORT, real, parts[1].kind[nouns], unsupported, draw_items, with_interval
+)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+if len(wrong) == 1:
+    reveal("comparison.wrong_sentence", (A, B, C, D, E, F)[wrong[0]], because={
+        A: "The whole interval of the difference is above five points.",
+        B: "The interval contains 0, which is all that this sentence claims.",
+        D: "The separate intervals of the two models overlap, but the interval of the paired difference is above 0.",
+        E: "Over all nouns the two models cannot be distinguished, but on these sentences the whole interval is above 0.",
+        F: "A difference of nine points looks large, but with only 126 sentences the interval contains 0.",
+    })
+else:
+    print(f"Your function finds {len(wrong)} unsupported sentences instead of one; correct it first.")
+
+# %% [markdown]
+# On these sentences, the accuracies of near words and of the window of two are equal. On other sentences of the same kind, however, either of them could be four points ahead. *Not clear* is not the same as *equal*: absence of evidence is not evidence of absence (Altman and Bland 1995). The data do support a weaker sentence, with a margin of five points.
+#
+# Sentence d is supported although the separate intervals of the two models overlap. (Here each sentence is judged on its own. For a whole report, Holm's method would be stricter.)
 
 # %% [markdown]
 # ## 5 · Further: find the bug
@@ -931,7 +1018,7 @@ print(f"one query's scores: mean {exact.mean():.0f}, standard deviation {exact.s
 # %% [markdown]
 # ## Further: four models trained on the same novels
 #
-# In sections 1 to 3, four models shared one corpus of a generated language. The English models of section 4 differ in texts, size and training. Four models of
+# In sections 1 to 3, four models shared one corpus of a generated language. The English models of section 4 differ in their training data, their size and the way they were trained. Four models of
 # this course have been trained on the *same* texts, 82 English novels from 1839 to 1927: [skip-gram](../../data/models/novels_skipgram.md), and three models with 5 to 7 million
 # parameters, [ELMo](../../data/models/novels_elmo.md), [BERT](../../data/models/novels_bert.md) and [GPT](../../data/models/novels_gpt.md). Is their ranking the same as in the
 # generated language?
@@ -1034,7 +1121,7 @@ tables.leads(COMPARISONS, gaps_in, stays_in)
 
 # %% [markdown]
 # **Where the ranking is the same.** In both groups, the bag of words is above chance, and ELMo and BERT are above the bag of words. GPT is the exception. In the generated language,
-# GPT is slightly below the bag of words. In English, GPT is above it where the senses differ in part of speech; among the nouns, this lead is clear only if taken alone.
+# GPT is slightly below the bag of words. In English, GPT is above it where the senses differ in part of speech; among the nouns, this lead is clear only without Holm's correction.
 
 # %% [markdown]
 # **Where the ranking differs.** In the generated language, weighting by nearness does not improve on a bag of words, whereas ELMo and BERT are far above both methods, because part of that test depends on word
@@ -1119,16 +1206,18 @@ pictures.calibration(curves)
 #
 # - Keep the answers item by item; everything else is computed from them.
 # - State whether you resampled sentences, words or seeds. Compare models in pairs, on the same draws.
+# - *Not clear* does not mean *equal*.
 # - The more comparisons you make, the more differences appear by chance: correct for their number.
 # - Compare like with like: with a trained probe, MiniLM clearly beats the window of two.
 # - A model that has read the cue knows the sense; other models cannot exceed the exact bound.
-# - The architecture determines which word can influence which output; trained models confirm this exactly.
+# - The architecture determines which word can influence which output.
 # - Ask which words a vector depends on, and what the model was trained to predict.
 # - Judge tests by the faults they expose and the correct code they accept.
 
 # %% [markdown]
 # ## References
 #
+# - Altman, D. G. and Bland, J. M. (1995). Absence of evidence is not evidence of absence. *BMJ* 311, 485.
 # - Card, D., Henderson, P., Khandelwal, U., Jia, R., Mahowald, K. and Jurafsky, D. (2020). With little power comes great responsibility. *EMNLP*. arXiv:2010.06595.
 # - DeMillo, R. A., Lipton, R. J. and Sayward, F. G. (1978). Hints on test data selection: help for the practicing programmer. *Computer* 11(4), 34–41.
 # - Dror, R., Baumer, G., Shlomov, S. and Reichart, R. (2018). The hitchhiker's guide to testing statistical significance in natural language processing. *ACL*, 1383–1392.

@@ -193,7 +193,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
         ),
         Mistake(
             "similarity 0 for other words",
-            "Where the nearest occurrence of the same word has a negative cosine, all other words win, because 0 is not the lowest possible cosine.",
+            "You give other words the similarity 0, so they win where all cosines of the same word are negative. Use minus infinity.",
             "-torch.inf", "0.0",
         ),
         Mistake(
@@ -517,6 +517,300 @@ def clear_differences(right, draws, level):
         "A near miss: comparing separate intervals. They may overlap although nearly every draw favours the same model.",
     ),
 )
+
+# ------------------------------------------------------------------------------------------ unsupported
+
+
+def claim_cases(draw: Draw) -> Iterator[Case]:
+    """Scores are multiples of 1/8 and their number is a power of two, so a mean that is exactly at a limit is there in any arithmetic."""
+    for models, items, times, level, edges in ((5, 64, 150, 0.95, False), (4, 32, 120, 0.9, True), (6, 128, 198, 0.8, True)):
+        case = claims_about(draw, models, items, times, level, edges)
+        while not case:
+            case = claims_about(draw, models, items, times, level, edges)
+        yield case
+
+
+def claims_about(draw: Draw, models: int, items: int, times: int, level: float, edges: bool) -> Case:
+    """Claims of each type that the data support or do not support, each for its own reason; empty if rounding might decide about one of them."""
+    scores = list(answers_of(draw, models, items))
+    draws = draw.integers(0, items, times, items)
+    outside = (1 - level) / 2
+    place = outside * (times - 1)  # of the lower end among the sorted differences
+    higher = 0.005 if level == 0.95 else 0.025  # what a level of 0.99 or 0.95 leaves below the interval
+
+    def add(row: np.ndarray) -> int:
+        scores.append(row.astype(np.float32))
+        return len(scores) - 1
+
+    def changed(row: np.ndarray, among: np.ndarray, by: float, low: float, high: float) -> np.ndarray:
+        """Another score on a few items, such that between low and high draws contain none of them."""
+        untouched = -1
+        while not low < untouched < high:
+            few = draw.rng.choice(among, int(draw.integers(1, 6)), replace=False)
+            untouched = int((~np.isin(draws, few).any(axis=1)).sum())
+        row = row.copy()
+        row[few] += by
+        return row
+
+    def ends(a: int, b: int) -> tuple[float, float, float]:
+        """The measured difference and the ends of its interval."""
+        gap = (scores[a] - scores[b]).astype(float)
+        low, high = np.quantile(gap[draws].mean(axis=1), [outside, 1 - outside])
+        return gap.mean(), low, high
+
+    order = np.argsort([row.sum() for row in scores])
+    worst, best, other = int(order[0]), int(order[-1]), int(order[models // 2])
+    yes, no = (np.flatnonzero(scores[other] == value) for value in (1, 0))
+    slightly = add(changed(scores[other], yes, -1, higher * (times - 1) + 1, place))  # worse, and clearly so at this level alone
+    mixed = scores[other].copy()  # better on some items and worse on about as many
+    mixed[draw.rng.choice(yes, len(yes) // 2, replace=False)] = 0
+    mixed[draw.rng.choice(no, len(no) // 2, replace=False)] = 1
+    ahead, behind = add(mixed), other
+    if ends(ahead, behind)[0] < 0:
+        ahead, behind = behind, ahead
+    mean, low, high = ends(best, worst)
+    even, least, most = ends(ahead, behind)
+    if not (mean - low > 0.02 and high - mean > 0.02 and low > 0.02 and even > 0.005 and least < -0.02 and most - even > 0.02 and even < -least - 0.02):
+        return {}
+    claims: list[tuple[int, str, int, float]] = [
+        (best, "ahead", worst, low / 2),
+        (best, "ahead", worst, (low + mean) / 2),  # the measured difference is above the margin
+        (best, "ahead", worst, (mean + high) / 2),
+        (worst, "ahead", best, 0.0),
+        (worst, "ahead", best, low / 2),
+        (best, "equal", worst, (mean + high) / 2),
+        (worst, "equal", best, (mean + high) / 2),
+        (best, "equal", worst, (low + mean) / 2),
+        (best, "equal", worst, high + 0.03),  # equal within the margin, although the interval does not contain 0
+        (best, "unclear", worst, high + 0.04),
+        (worst, "unclear", best, high + 0.04),
+        (ahead, "ahead", behind, 0.0),
+        (ahead, "unclear", behind, even / 2),
+        (behind, "unclear", ahead, even / 2),
+        (ahead, "equal", behind, (even + min(most, -least)) / 2),  # not clear, and not within the margin
+        (behind, "equal", ahead, (even + min(most, -least)) / 2),
+        (ahead, "equal", behind, max(most, -least) + 0.02),
+        (other, "ahead", slightly, 0.0),
+        (slightly, "unclear", other, 0.05),
+    ]
+    if edges:
+        touching = add(changed(scores[other], yes, -1, place + 1, 0.24 * times))
+        same = add(scores[other])
+        anywhere = np.arange(items)
+        above = add(changed(scores[worst] + 0.125, anywhere, 0.25, place + 1, 0.24 * times))
+        below = add(changed(scores[worst] + 0.125, anywhere, -0.125, place + 1, 0.24 * times))
+        claims += [
+            (other, "ahead", touching, 0.0),
+            (other, "unclear", touching, 0.0),
+            (touching, "unclear", other, 0.0),
+            (other, "ahead", same, 0.0),
+            (other, "equal", same, 0.0),
+            (same, "equal", other, 0.01),
+            (other, "unclear", same, 0.02),
+            (above, "ahead", worst, 0.125),
+            (above, "ahead", worst, 0.1),
+            (below, "equal", worst, 0.125),
+            (worst, "equal", below, 0.125),
+        ]
+    chosen = [claims[int(i)] for i in draw.rng.permutation(len(claims))]
+    shuffled = draw.rng.permutation(len(scores))
+    now_at = np.argsort(shuffled)
+    return {
+        "scores": np.stack(scores)[shuffled],
+        "claims": [(int(now_at[a]), says, int(now_at[b]), round(float(margin), 4)) for a, says, b, margin in chosen],
+        "draws": draws,
+        "level": level,
+    }
+
+
+PAIRED = "bootstrap_interval(scores[a] - scores[b], draws, level)"
+AHEAD, EQUAL, UNCLEAR = "low > margin,", "low > -margin and high < margin", "low <= 0 <= high"
+WITH_ENDS = """
+def unsupported(scores, claims, draws, level):
+    verdicts = []
+    for a, says, b, margin in claims:
+        low, high = bootstrap_interval(scores[a] - scores[b], draws, level)
+        gap = (scores[a] - scores[b]).mean()
+        supported = {"ahead": AHEAD, "equal": EQUAL, "unclear": UNCLEAR}
+        verdicts.append(not supported[says])
+    return torch.tensor(verdicts)
+"""
+
+
+def with_ends(ahead: str = "low > margin", equal: str = EQUAL, unclear: str = UNCLEAR) -> str:
+    """An answer with these conditions."""
+    return WITH_ENDS.replace("AHEAD", ahead).replace("EQUAL", equal).replace("UNCLEAR", unclear)
+
+
+unsupported = Exercise(
+    cases=claim_cases,
+    uses=("comparison.bootstrap_interval",),
+    rule=Rule("equal", axes={"": "claims"}),
+    mistakes=(
+        Mistake(
+            "unclear difference taken as equality",
+            "You count two models as equal as soon as their difference is not clear. An interval that contains 0 may be wide and "
+            "also contain large differences. For \"equal\", the whole interval must be between -margin and margin.",
+            EQUAL, "low <= 0 <= high",
+            also=(with_ends(equal="low <= 0 <= high and abs(gap) < margin"), with_ends(equal="low < 0 < high")),
+        ),
+        Mistake(
+            "margins not used",
+            "Your answer does not depend on the margins: you accept \"ahead\" for every clear lead, and \"equal\" for every unclear difference. For \"ahead\" the whole interval must be above the margin, and for \"equal\" between -margin and margin.",
+            code=with_ends("low > 0", "low <= 0 <= high"),
+        ),
+        Mistake(
+            "measured differences instead of intervals",
+            "You compare the measured difference with the margin. Other items would give another difference: compare the ends of the interval with the margin.",
+            code=with_ends("gap > margin", "abs(gap) < margin"),
+            also=(with_ends("gap > margin", "abs(gap) < margin", "abs(gap) <= margin"), with_ends("gap > margin", "abs(gap) < margin", "gap == 0")),
+        ),
+        Mistake(
+            "measured difference above the margin",
+            "Your \"ahead\" requires only that the interval be above 0 and the measured difference above the margin. The whole interval must be above the margin.",
+            AHEAD, "low > 0 and (scores[a] - scores[b]).mean() > margin,",
+            also=(with_ends("gap > margin"),),
+        ),
+        Mistake(
+            "measured difference within the margin",
+            "Your \"equal\" requires only that the measured difference be between -margin and margin. The whole interval must be there.",
+            EQUAL, "abs((scores[a] - scores[b]).mean()) < margin",
+        ),
+        Mistake(
+            "separate intervals compared",
+            "You compare the two models' own intervals. They are wide, because some items are hard for both models. In the paired difference such items cancel, so use the interval of the difference.",
+            f"low, high = {PAIRED}",
+            "(low_a, high_a), (low_b, high_b) = (bootstrap_interval(scores[m], draws, level) for m in (a, b))\n"
+            "        low, high = low_a - high_b, high_a - low_b",
+        ),
+        Mistake(
+            "different draws for each model",
+            "You resample different items for the two models, so the variation that they share does not cancel, and your intervals are too wide.",
+            f"low, high = {PAIRED}",
+            "means_a, means_b = (scores[m][draws].mean(dim=1) for m in (a, b))\n"
+            "        low, high = (means_a - means_b.roll(1)).quantile(torch.tensor([(1 - level) / 2, (1 + level) / 2]))",
+            also=("""
+def unsupported(scores, claims, draws, level):
+    means = torch.stack([row[draws].mean(dim=1).roll(i) for i, row in enumerate(scores)])
+    verdicts = []
+    for a, says, b, margin in claims:
+        low, high = (means[a] - means[b]).quantile(torch.tensor([(1 - level) / 2, (1 + level) / 2]))
+        supported = {"ahead": low > margin, "equal": low > -margin and high < margin, "unclear": low <= 0 <= high}
+        verdicts.append(not supported[says])
+    return torch.tensor(verdicts)
+""",),
+        ),
+        Mistake(
+            "sign of the difference reversed",
+            "You reject \"ahead\" where model a is clearly ahead, and accept it where a is clearly behind. The difference is model a minus model b.",
+            "scores[a] - scores[b]", "scores[b] - scores[a]",
+        ),
+        Mistake(
+            "direction of the difference ignored",
+            "You accept \"ahead\" where model a is clearly behind model b. A clear difference is not enough; its sign matters, too.",
+            AHEAD, "low > margin or high < -margin,",
+        ),
+        Mistake(
+            "claims accepted unless they are refuted",
+            "You accept a claim if the interval leaves it possible. The data support a claim only if every value of the interval agrees with it.",
+            code=with_ends("high > margin", "low < margin and high > -margin"),
+            also=(with_ends("high > margin"), with_ends(equal="low < margin and high > -margin")),
+        ),
+        Mistake(
+            "margin of \"ahead\" not used",
+            "For \"ahead\" you compare the interval with 0. The claim says more: the whole interval must be above the margin.",
+            AHEAD, "low > 0,",
+        ),
+        Mistake(
+            "only one end compared for \"equal\"",
+            "For \"equal\" you compare only one end of the interval with the margin, so you accept a model that may be much better or much worse. Compare both ends.",
+            EQUAL, "high < margin",
+            also=(with_ends(equal="low > -margin"), with_ends(equal="abs(low) < margin")),
+        ),
+        Mistake(
+            "\"equal\" rejected where the interval does not contain 0",
+            "You reject \"equal\" where the interval does not contain 0. A difference may be clear and nevertheless smaller than the margin.",
+            EQUAL, "low > -margin and high < margin and low <= 0 <= high",
+        ),
+        Mistake(
+            "margin used for \"unclear\"",
+            "Your \"unclear\" depends on the margin. This claim is only about 0: the interval contains 0, or it does not.",
+            UNCLEAR, "low <= margin and high >= -margin",
+            also=(with_ends(unclear="low <= margin <= high"), with_ends(unclear="low > -margin and high < margin")),
+        ),
+        Mistake(
+            "\"unclear\" accepted for a clear difference",
+            "You accept \"unclear\" where the interval does not contain 0, and reject it where the interval does. It is the other way round.",
+            UNCLEAR, "low > 0 or high < 0",
+        ),
+        Mistake(
+            "only positive differences clear",
+            "You call a difference unclear although model a is clearly behind model b. An interval below 0 does not contain 0 either.",
+            UNCLEAR, "low <= 0",
+        ),
+        Mistake(
+            "interval that ends at 0 called clear",
+            "An interval that ends at 0 contains 0, so the claim \"unclear\" is supported. (For two models with the same scores, the interval is 0 to 0.)",
+            UNCLEAR, "low < 0 < high",
+        ),
+        Mistake(
+            "interval that ends at the margin accepted",
+            "You accept a claim although the interval ends exactly at the margin. Such an interval is not above the margin, nor between the margins.",
+            code=with_ends("low >= margin", "low >= -margin and high <= margin"),
+            also=(with_ends("low >= margin"), with_ends(equal="low >= -margin and high <= margin")),
+        ),
+        Mistake(
+            "supported claims marked instead of unsupported ones",
+            "Your answer is the opposite of what is asked for: it is True for the claims that the data support.",
+            "verdicts.append(not supported", "verdicts.append(supported",
+        ),
+        Mistake(
+            "positions instead of True and False",
+            "Your answer is a list of positions. Return True or False for each claim.",
+            "torch.tensor(verdicts)", "torch.tensor(verdicts).nonzero().flatten()",
+        ),
+        Mistake(
+            "level fixed at 95 %",
+            "Your answer does not depend on the level, which is an argument.",
+            PAIRED, "bootstrap_interval(scores[a] - scores[b], draws, 0.95)",
+        ),
+    ),
+    alternatives={
+        "all intervals at once, conditions as tensors": """
+def unsupported(scores, claims, draws, level):
+    a, says, b, margin = zip(*claims)
+    means = scores[:, draws].mean(dim=-1)
+    gaps = means[list(a)] - means[list(b)]
+    low, high = gaps.quantile(torch.tensor([(1 - level) / 2, (1 + level) / 2]), dim=-1)
+    margin = torch.tensor(margin)
+    ahead, equal, unclear = low > margin, (low > -margin) & (high < margin), (low <= 0) & (high >= 0)
+    kind = torch.tensor([("ahead", "equal", "unclear").index(one) for one in says])
+    return ~torch.stack([ahead, equal, unclear]).gather(0, kind[None])[0]
+""",
+        "numpy, and a list of truth values": """
+import numpy as np
+def unsupported(scores, claims, draws, level):
+    scores, draws, out = np.asarray(scores, np.float64), np.asarray(draws), []
+    for a, says, b, margin in claims:
+        gaps = scores[a][draws].mean(axis=1) - scores[b][draws].mean(axis=1)
+        low, high = np.percentile(gaps, [50 - 50 * level, 50 + 50 * level])
+        if says == "ahead":
+            out.append(bool(low <= margin))
+        elif says == "equal":
+            out.append(bool(max(abs(low), abs(high)) >= margin))
+        else:
+            out.append(bool(low > 0 or high < 0))
+    return out
+""",
+    },
+    hints=(
+        "An interval contains all differences that other items might well have shown. Which of these differences agree with the claim?",
+        "scores[a] - scores[b] has shape (n,) and has one interval with two ends. The answer has shape (claims,) and contains True or False.",
+        "for each claim:\n    low, high = the interval of the scores of a minus those of b\n    ahead: is low above the margin?\n"
+        "    equal: are both ends between −margin and margin?\n    unclear: is 0 between low and high?\n    True if the answer is no",
+        "A near miss: accepting \"equal\" because the interval contains 0. An interval from −0.2 to 0.2 contains 0, and does not show that the models differ by less than 0.05.",
+    ),
+)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ find the bug
 

@@ -9,12 +9,12 @@
 # %% [markdown]
 # # 13 · Today's decoders
 #
-# The GPT from notebook 07 has the layers of GPT-2 (2019). Most decoders published since 2023 differ from it in four parts: the positions, the norm, the keys
-# and values of attention, and the feed-forward layer. Moreover, their tokens consist of bytes, as in GPT-2, whereas those in 07 were words. You will
-# write all five parts, combine them into a decoder, load SmolLM2's 135 million parameters, and predict the cost of other decoders.
+# The GPT from notebook 07 has GPT-2's layers (2019). Most decoders published since 2023 differ from it in four parts: the positions, the norm, the keys
+# and values of attention, and the feed-forward layer. Their tokens consist of bytes, as in GPT-2, whereas the small GPT in 07 reads words. You will
+# write these parts and the tokeniser, combine the parts into a decoder, load SmolLM2's 135 million parameters, and predict the cost of other decoders.
 #
-# **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: nine exercises and one written question. Four *Further* sections (learning
-# merges, a bug to fix, experts, scaling laws) and an extension take about 40 minutes more.
+# **You need** notebooks 03 and 07. **Time** about 85 minutes for the core: nine exercises and one written question. Four *Further* sections (merges,
+# a bug, experts, scaling laws) and an extension take about 40 minutes more.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb) · next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb)
 
@@ -253,7 +253,7 @@ pictures.distances(distance_scores)
 pictures.groups(heads=6, kv_heads=2)
 
 # %% [markdown]
-# We write this attention in three steps. The first function receives the rotated queries and all keys and values. It computes the causal attention of
+# We implement grouped-query attention in three steps. The first function receives the rotated queries and all keys and values. It computes the causal attention of
 # notebook 07, except that the query heads of a group use the same head of keys and values.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-grouped_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -849,10 +849,10 @@ shares = published_decoders.shares_of_ideas(census)
 display(shares.map("{:.0%}".format))
 
 # %% [markdown]
-# Of the decoders up to 2022, fewer than a third had rotary positions, and RMSNorm was rare. Since 2025, nearly all decoders have both, and about half have experts. **QK-norm**
+# Of the decoders published up to 2022, fewer than a third have rotary positions, and RMSNorm is rare. Since 2025, nearly all decoders have both, and about half have experts. **QK-norm**
 # normalises queries and keys, which keeps the scores from growing without limit (Henry et al. 2020). With a **sliding window**, a token attends, in some layers,
-# only to the last few thousand tokens. **MLA** compresses the keys and values into one short vector per token (DeepSeek-AI 2024). The memory of linear layers,
-# such as linear attention or state-space models (Gu and Dao 2023), does not grow with the text. Recognising such features by the names of modules is not fully reliable.
+# only to the last few thousand tokens. **MLA** compresses the keys and values into one short vector per token (DeepSeek-AI 2024). The memory of linear-time layers,
+# such as linear attention or state-space layers (Gu and Dao 2023), does not grow with the text. Recognising such features by the names of modules is not fully reliable.
 
 # %% [markdown]
 # Your function `costs` describes one kind of decoder.

@@ -1831,7 +1831,7 @@ costs = Exercise(
             "(table if tied else 2 * table)", "table",
         ),
         Mistake(
-            "table counted twice although tied", "Your answer is correct if the tables are not tied. Tied means that one table is used at both ends.",
+            "table counted twice although tied", "Your answer is correct if the tables are not tied. *Tied* means that the input embeddings and the output logits use the same table.",
             "(table if tied else 2 * table)", "2 * table",
         ),
         Mistake(

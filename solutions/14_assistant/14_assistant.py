@@ -50,7 +50,7 @@ use_style()
 pictures.way()
 
 # %% [markdown]
-# We put the same question to a base model and to an assistant from notebook 07: a GPT trained on novels, and SmolLM2-Instruct. An assistant is trained on
+# We put the same question to two models from notebook 07: a base model, the GPT trained on novels, and an assistant, SmolLM2-Instruct. An assistant is trained on
 # conversations in a **chat template**, which marks the turns. We also give SmolLM2 the question without its template, as a base model would receive it. (The
 # weights are the same: the course does not include the base model of SmolLM2-Instruct.) Each model generates up to 30 tokens by greedy decoding. Without its
 # template, SmolLM2 is not allowed to stop before the 30th token.
@@ -73,7 +73,7 @@ three_ways = {
 tables.asked_three_ways(three_ways)
 
 # %% [markdown]
-# The novels' GPT continues both questions with dialogue, as a novel would. Asked for the capital of France without its template, SmolLM2 repeats the correct answer.
+# The GPT trained on novels continues both questions with dialogue, as a novel would. Asked for the capital of France without its template, SmolLM2 repeats the correct answer.
 # (If it were allowed to stop, it would stop immediately.) With the template, the same weights answer in one sentence and stop. For this question, the template changes
 # how SmolLM2 writes, not what it knows. Longer answers, such as the one about the sky, are cut off after 30 tokens.
 
@@ -361,7 +361,7 @@ peft_losses, peft_counts = tables.steps_of_both(
 # value projections and train the updates on 40 short questions, with labels from your `sft_labels`. The answers look like this: `{"answer": "Rome", "topic":
 # "geography"}` (`data/json_answers`). An answer is *in the format* if it is one JSON object with exactly these two keys, without any other text.
 #
-# The learning rate is 0.003, at which the training loss ended lower than at 0.001 in a first trial.
+# The learning rate is 0.003, because in a first trial the final training loss was lower than with 0.001.
 #
 # **Predict:** how many of the answers to 20 held-out questions are in the format after two epochs, that is, 20 steps?
 
@@ -408,8 +408,8 @@ tables.json_recorded(json_runs)
 # ## 4 · Accuracy against forgetting
 #
 # Biderman et al. (2024) report that, in large models, LoRA "learns less and forgets less" than full tuning. Is this true here? We tuned all weights, the last
-# layer alone, and LoRA of five ranks, each at three learning rates with one seed (left). For each method, we chose the lowest learning rate whose validation
-# accuracy was within one point of the best, and used this rate for three seeds (right). For full tuning, we also ran three seeds at the next lower rate.
+# layer alone, and LoRA of five ranks, each at three learning rates with one seed (left panel below). For each method, we chose the lowest learning rate whose validation
+# accuracy was within one point of the best, and used this rate for three seeds (right panel). For full tuning, we also ran three seeds at the next lower rate.
 #
 # **Predict:** at the chosen learning rates, does LoRA of rank 16 forget less than full tuning (1) or more (0)?
 
@@ -435,7 +435,7 @@ pictures.points_and_nats(tuning, tests.best.mean(), frequent)
 # ## 5 · Which answer is better?
 #
 # For most questions, nobody can write down *the* correct answer, but people can state which of two answers they prefer. Suppose that each answer has a
-# **reward** r, and that the first answer is preferred with probability σ(r₁ − r₂) (Bradley and Terry 1952). The model, now called a **policy** π, should earn a
+# **reward** r, and that the first of two answers is preferred with probability σ(r₁ − r₂) (Bradley and Terry 1952). The model, now called a **policy** π, should earn a
 # high reward without moving far from the **reference**, which is the model before this training:
 #
 # $$\max_\pi \; \mathbb{E}_\pi[r] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\text{ref}) \qquad\Rightarrow\qquad \pi^*(y) \propto \pi_\text{ref}(y)\, e^{r(y)/\beta}$$
@@ -651,7 +651,7 @@ pictures.frontier(recorded_runs, best_curve)
 # "championships championships", and answers that occur in no pair have no effect on the loss.
 #
 # At β = 3, the best policy is very close to the reference. Trained on 2,000 noisy comparisons, DPO moves further from the reference than π* does. We cannot
-# detect that it ends closer to π* than the reference is: the confidence interval of the difference includes 0. All runs use the same learning rate.
+# detect that DPO ends closer to π* than the reference is: the confidence interval of the difference includes 0. All runs use the same learning rate.
 
 # %% [markdown]
 # ## 6 · A real assistant as a judge
@@ -663,11 +663,11 @@ pictures.frontier(recorded_runs, best_curve)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-in_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[Tensor, ""]:
-    """The fraction of pairs (a positive, a negative) in which the positive has the higher
-    score.  (difficulty ●○○, 4 minutes)
+    """The fraction of pairs of a positive and a negative review in which the positive review
+    has the higher score.  (difficulty ●○○, 4 minutes)
 
     A pair with equal scores counts as one half. There is at least one positive and one
-    negative.
+    negative review.
     """
     ### BEGIN SOLUTION
     gap = scores[positive][:, None] - scores[~positive]   # positives others
@@ -703,13 +703,13 @@ def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs:
 #
 # - zero-shot: the prompt contains only the review;
 # - few-shot: the prompt also contains eight examples (three different draws);
-# - LoRA: your LoRALinear in SmolLM2's query and value matrices, trained on 128 reviews for two epochs;
+# - LoRA: your LoRALinear in SmolLM2's query and value projections, trained on 128 reviews for two epochs;
 # - MiniLM, an encoder: fully fine-tuned on the same number of reviews for four epochs (09).
 #
-# The last two were trained with three seeds each, at one learning rate fixed in advance. Training takes minutes, so we recorded the results (`python -m
+# The last two models were trained with three seeds each, at one learning rate fixed in advance. Training takes minutes, so we recorded the results (`python -m
 # experiments assistant_reviews`).
 #
-# **Predict:** how much higher is the accuracy of LoRA than that of zero-shot (as a fraction)?
+# **Predict:** how much higher is the accuracy with LoRA than with the zero-shot prompt (as a fraction)?
 
 # %% tags=["demo"]
 predict("assistant.lora_adds", ...)
@@ -725,14 +725,14 @@ tables.costs(reviews)
 pictures.judged_reviews(summary, reviews.per_run)
 
 # %% [markdown]
-# LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points, whereas the confidence of zero-shot and
-# LoRA agrees with their accuracy, within the interval. However, MiniLM is much cheaper: it needs a third of LoRA's training time and an eighth of LoRA's time
-# for judging.
+# LoRA is more accurate than MiniLM. MiniLM is also overconfident: its confidence exceeds its accuracy by 14 points. The confidence of SmolLM2, zero-shot or
+# with LoRA, agrees with its accuracy to within the 95 % interval. However, MiniLM is much cheaper: it needs a third of LoRA's training time and an eighth of
+# its inference time.
 
 # %% [markdown]
-# With 160 reviews, no gain of LoRA over zero-shot can be detected. The eight examples reduce the accuracy, because they shift the scores relative to the
-# threshold: with the three draws, about a fifth, a tenth and four fifths of the reviews are judged *positive*. The order of the reviews is as good as without
-# examples, within the interval of the difference (not drawn).
+# With 160 reviews, no gain of LoRA over the zero-shot prompt can be detected. The eight examples reduce the accuracy, because they shift the scores relative to the
+# threshold: with the three draws, about a fifth, a tenth and four fifths of the reviews are judged *positive*. No change of the AUC can be
+# detected: the 95 % interval of the difference from zero-shot, which is not drawn, includes 0.
 #
 # All these results hold for one learning rate per method, and for a question that suits SmolLM2 particularly well, as the next section shows.
 

@@ -167,18 +167,18 @@ pack = Exercise(
         Mistake("empty positions labelled 0", "Your empty positions have the label 0, which is itself a token. Use −100.", "[-100] * length,", "[0] * length,"),
         Mistake(
             "one conversation per row",
-            "You pad each conversation to a separate row. The next conversation should go into the same row if it fits.",
+            "You put each conversation into a row of its own. The next conversation should go into the same row if it fits.",
             "if used + n > length:", "if True:",
         ),
         Mistake(
-            "exact fit refused",
+            "new row despite an exact fit",
             "You begin a new row for a conversation that would exactly fill the current row. It should stay in this row.",
             "used + n > length", "used + n >= length or not rows",
         ),
         Mistake(
             "earlier rows filled up",
             "You put a conversation into an earlier row that still has room. Conversations should stay in order, so only the last row "
-            "is open.",
+            "may be filled.",
             code="""
 def pack(conversations, length):
     rows = []
@@ -474,7 +474,7 @@ def merge(layer):
         ),
         Mistake(
             "bias added to a base without one",
-            "Your layer has a bias although the base has none, so it has more parameters than before.",
+            "Your layer has a bias although the base has none, so your layer has more parameters than the base.",
             code="""
 @torch.no_grad()
 def merge(layer):
@@ -596,7 +596,7 @@ def answer_log_p(logits, labels):
         ),
         Mistake("logits added", "You add logits. Apply log_softmax to turn them into log-probabilities.", "logits[:, :-1].log_softmax(dim=-1)", "logits[:, :-1]"),
         Mistake("sum over the batch", "You return a single number. Each answer in the batch should have its own log-probability.", ".sum(dim=1)", ".sum()"),
-        Mistake("sign wrong", "Your numbers are positive, like losses. A log-probability is never positive.", "return (found", "return -(found"),
+        Mistake("wrong sign", "Your numbers are positive, like losses. A log-probability is never positive.", "return (found", "return -(found"),
         Mistake("softmax over the positions", "Your softmax runs over the positions of the sequence. It should run over the "
                                            "vocabulary.", "dim=-1), labels", "dim=1), labels"),
         Mistake(
@@ -640,7 +640,7 @@ def answer_log_p(logits, labels):
         "Output: (B).",
         "log_softmax of the logits without the last position\nat each position, the entry of the next token's label\n0 where the "
         "label is −100\nsum over the positions",
-        "A near miss: dividing by the number of tokens gives another quantity, which does not penalise long answers.",
+        "A near miss: dividing by the number of tokens gives a different quantity, which does not penalise long answers.",
     ),
 )
 
@@ -667,8 +667,8 @@ best_policy = Exercise(
         Mistake("reference not used", "Your policy depends only on the reward. π* also depends on the reference.", BEST, "(reward / beta).log_softmax(dim=-1)"),
         Mistake("not normalised", "Your probabilities do not sum to 1. Divide by their sum, or use log_softmax.", ".log_softmax(dim=-1)", ""),
         Mistake("probabilities returned", "You return probabilities. Return log π*.", "log_softmax", "softmax"),
-        Mistake("reference divided by beta", "You divide both terms by beta. Only the reward is divided; the reference stays "
-                                              "as it is.", BEST, "((log_ref + reward) / beta).log_softmax(dim=-1)"),
+        Mistake("reference divided by beta", "You divide both terms by beta. Divide only the reward, not the "
+                                              "reference.", BEST, "((log_ref + reward) / beta).log_softmax(dim=-1)"),
         Mistake("reward added to probabilities", "You add the reward to probabilities. Add it to their logarithms.", "log_ref + reward", "log_ref.exp() + reward"),
         Mistake("reward subtracted", "Your policy prefers low rewards. Add the reward instead of subtracting it.", "log_ref + reward", "log_ref - reward"),
         Mistake("normalised over the first axis", "You normalise over the first axis. The N probabilities of the last axis should sum to 1.", "dim=-1", "dim=0"),
@@ -738,7 +738,7 @@ dpo_loss = Exercise(
                                    "beta a factor.", "beta * margin", "margin / beta"),
         Mistake("beta applied to the policy only", "Beta should multiply the whole margin, including the reference's part.", "beta * margin", "(beta * (chosen - rejected) - (ref_chosen - ref_rejected))"),
         Mistake("sum instead of mean", "You add the losses of the pairs. Take their mean.", ".mean()", ".sum()"),
-        Mistake("sign wrong", "Your loss is negative, but −log of a probability is never negative.", "-logsigmoid", "logsigmoid"),
+        Mistake("wrong sign", "Your loss is negative, but −log of a probability is never negative.", "-logsigmoid", "logsigmoid"),
         Mistake("logarithm missing", "Your loss is the mean of 1 − σ(beta · margin). Average −log σ instead.", LOSS, "(1 - (beta * margin).sigmoid()).mean()"),
         Mistake(
             "log of sigmoid",
@@ -776,7 +776,7 @@ def dpo_loss(chosen, rejected, ref_chosen, ref_rejected, beta):
     hints=(
         "What is the loss as long as the policy and the reference are the same model?",
         "All four: (B), one number for each pair. Output: one number.",
-        "raised = chosen − ref_chosen, and likewise for the rejected answer\nmargin = the first minus the second\nmean of "
+        "change = chosen − ref_chosen, and likewise for the rejected answer\nmargin = the first change minus the second\nmean of "
         "−logsigmoid(beta · margin)",
         "A near miss: sigmoid(…).log() is −inf if the margin is very negative.",
     ),
@@ -840,7 +840,7 @@ dpo_step = Exercise(
         Mistake("loss computed after the step", "You return the loss after the step. Return the loss before the step.", "    return loss.item()",
                 "    with torch.no_grad():\n        ours = [answer_log_p(policy(ids), labels) for ids, labels in (chosen, rejected)]\n    return dpo_loss(*ours, *theirs, beta).item()"),
         Mistake("no gradient through the rejected answer", "Only the chosen answer changes your policy, as in supervised fine-tuning. The "
-                                        "gradient of the rejected answer should also change it.", "loss = dpo_loss(*ours, *theirs, beta)", "loss = dpo_loss(ours[0], ours[1].detach(), *theirs, beta)"),
+                                        "gradient of the rejected answer should also change the policy.", "loss = dpo_loss(*ours, *theirs, beta)", "loss = dpo_loss(ours[0], ours[1].detach(), *theirs, beta)"),
         Mistake("two steps per call", "Your policy moves twice as far as it should. Call the optimiser only once.", "    optimiser.step()\n", "    optimiser.step()\n    optimiser.step()\n"),
         Mistake("step in the wrong direction", "Your loss increases: you step along the gradient, not against it.", "    loss.backward()", "    (-loss).backward()"),
     ),
@@ -912,7 +912,7 @@ kl_to_reference = Exercise(
     mistakes=(
         Mistake("KL divergence in the wrong direction", "You compute KL(reference ‖ policy), an expectation under the reference. Here, the "
                                        "*policy's* probabilities are the weights.", EACH, "(log_ref.exp() * (log_ref - log_p)).sum(dim=-1)"),
-        Mistake("sign wrong", "Your result is negative. A KL divergence is never negative.", "log_p - log_ref", "log_ref - log_p"),
+        Mistake("wrong sign", "Your result is negative. A KL divergence is never negative.", "log_p - log_ref", "log_ref - log_p"),
         Mistake("mean over all positions", "You average over every position. Take the mean over the positions that count.", "each[counts].mean()", "each.mean()"),
         Mistake(
             "divided by the number of all positions",
@@ -970,7 +970,7 @@ def kl_to_reference(logits, ref_logits, counts):
 """,
     },
     hints=(
-        "Let the policy be 1/2, 1/2 and the reference 1/4, 3/4. What is the sum? Whose probabilities weight the logarithms?",
+        "Let the policy be 1/2, 1/2 and the reference 1/4, 3/4. What is KL(policy ‖ reference)? Whose probabilities weight the logarithms?",
         "logits: (B, T, V). The KL divergence at each position: (B, T). Output: one number.",
         "log-probabilities of both\nat each position: sum over v of p · (log p − log p_ref)\nmean over the positions that count",
         "A near miss: F.kl_div(log_p, log_ref, log_target=True) is KL(reference ‖ policy), and divides by the number of "
@@ -1027,11 +1027,11 @@ def in_order(scores, positive):
         Mistake("mean difference of the scores", "You compute how much higher the positives score on average. Count the pairs that are in order instead.", GAPS, "gap.double().mean()"),
         Mistake(
             "scaled from −1 to 1",
-            "Your result is 0 for a random order and −1 for a reversed one: you doubled the share of pairs and subtracted 1. Return the share "
+            "Your result is 0 for a random order and −1 for a reversed one: you doubled the fraction of pairs and subtracted 1. Return the fraction "
             "itself.",
             GAPS, f"2 * {GAPS} - 1",
         ),
-        Mistake("number of pairs instead of their share", "You return the number of pairs in order. Return their share of all pairs.", "/ 2).mean()", "/ 2).sum()"),
+        Mistake("number of pairs instead of the fraction", "You return the number of pairs in order. Divide it by the number of all pairs.", "/ 2).mean()", "/ 2).sum()"),
         Mistake(
             "positives paired with all scores",
             "You also compare positives with each other. A pair should consist of a positive and a negative.",
@@ -1144,8 +1144,8 @@ def mended_unload(model):
     hints=(
         "Which layer replaces child, and does it contain what A and B have learned?",
         "model.modules(): every module, at any depth. named_children(): names and modules directly inside one module.",
-        "for every module of the model:\n    for every child that is a LoRALinear:\n        set the merged layer in its "
-        "place\nreturn the model",
+        "for every module of the model:\n    for every child that is a LoRALinear:\n        replace the child with the merged "
+        "layer\nreturn the model",
         "A near miss: model.named_children() visits only the modules at the top level.",
     ),
 )

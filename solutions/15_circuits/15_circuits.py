@@ -263,10 +263,10 @@ def ablate_head(
 ) -> Float[Tensor, "2 B H T d"]:
     """The outputs of a layer's heads with one head removed.  (difficulty ●●○, 8 minutes)
 
-    Row 0: the output of that head is zero. Row 1: it is the head's own mean, one vector of d
-    coordinates, over all real tokens of all sentences. Replace it at every position, padding
-    included. `real` is 1 for tokens and 0 for padding, which is excluded from the mean. Heads
-    are numbered from 0. Leave the other heads and `outputs` unchanged.
+    Row 0: the head's output is zero. Row 1: at every position, padding included, the head's
+    output is replaced with its mean over all real tokens of all sentences, a single vector of
+    d coordinates. `real` is 1 for tokens and 0 for padding, which is excluded from the mean.
+    Heads are numbered from 0. Leave the other heads and `outputs` unchanged.
     """
     ### BEGIN SOLUTION
     mean = outputs[:, head][real == 1].mean(dim=0)         # d
@@ -367,7 +367,7 @@ reveal("inside.together", ratio_together)
 # %% [markdown]
 # ## 3 · Activation patching
 #
-# Which position carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this question by replacing vectors.
+# Which position carries the information about the sense of an ambiguous word, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers this question by replacing vectors.
 # We take two sentences of the same length. We run the model on the first sentence, but replace *one* vector, at one position of one
 # layer, with the corresponding vector from the run on the second sentence: we **patch** it. If the answer changes to that of the second sentence, this vector carried the
 # difference.
@@ -617,9 +617,10 @@ def costs(sentences, before: np.ndarray, removed: list[tuple[int, int]]) -> dict
     return {kind: lost[sentences.cue == kind] for kind in ASKED}
 
 # %% tags=["demo"]
-YOUR_HEADS = [(1, 3)]        # (layer, head), both numbered from 0: change them, add others
+YOUR_HEADS = [(2, 3)]        # (layer 1 or 2, head 0 to 3): change them, add others
 
-for kind, lost in costs(searched, with_all, YOUR_HEADS).items():
+your_heads = [(layer - 1, head) for layer, head in YOUR_HEADS]
+for kind, lost in costs(searched, with_all, your_heads).items():
     print(f"{kind:<7} accuracy falls by {100 * lost.mean():5.1f} points")
 
 # %% [markdown]
@@ -688,7 +689,7 @@ print("share restored by patching one head's output:", ", ".join(f"layer {of + 1
 # %% [markdown]
 # Patching the output of individual heads from the sentence with the people exchanged gives a different answer: only one head, in layer 2, matters, and the two heads of the
 # circuit do not. Both results are correct. Probably the circuit marks *the position* of the person who acts. This mark is the same in both sentences, so a patch
-# changes nothing. The head of layer 2 moves information about the marked person to the ambiguous word. This head also collects individual cue words: removing it costs accuracy everywhere. A patch
+# changes nothing. The head of layer 2 moves information about the marked person to the ambiguous word. This head also moves information from individual cue words: removing it reduces accuracy on all kinds of questions. A patch
 # finds only what *differs* between two runs. (This is one BERT; with another initialisation, other heads may form the circuit.)
 
 # %% [markdown]
@@ -840,7 +841,7 @@ pictures.settings_of_autoencoders(recorded)
 # %% [markdown]
 # Greater width helps with rare features: from 64 to 512 latents, the F1 for slots nearly doubles and reaches that of the probe. Common features **split**: with 512 latents, the
 # tokens of one part of speech are covered by 15 more specific latents on average. **Absorption** (Chanin et al. 2024) occurs as well: 19 % to 35 % of the plural nouns (256 latents, three seeds) activate a more specific
-# latent but not the latent that detects the plural with the highest recall. With 512 latents, it is 37 % to 49 %.
+# latent but not the latent that detects the plural with the highest recall. With 512 latents, the fraction is 37 % to 49 %.
 
 # %% [markdown]
 # A tied encoder leaves more variance unexplained, and its F1 for topics is lower; for other features, we measure no difference. With k = 4, the
@@ -1090,8 +1091,8 @@ for name, values in in_word_after_1.items():
 # contribute next to nothing, and another cue for the same sense changes little.
 
 # %% [markdown]
-# Does the kind of cue explain the difference between the two models? If one *word* determines the sense, the vector of the ambiguous word in the small BERT
-# carries only slightly more of the difference after layer 1 than it does with word order: about a twelfth. The cue and the words next to it carry the rest, which layer 2 collects. The kind of
+# Does the kind of cue explain the difference between the two models? If one *word* determines the sense, the ambiguous word's vector in the small BERT
+# carries about a twelfth of the difference after layer 1, only slightly more than if word order determines the sense. The cue and the words next to it carry the rest, which layer 2 collects. The kind of
 # cue is therefore not the whole explanation, because the models also differ in depth, size and language. Moreover, this is a single BERT, and another
 # initialisation may store the sense elsewhere.
 

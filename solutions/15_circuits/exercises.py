@@ -249,7 +249,7 @@ def logit_lens(stream, gain, bias, table):
             edits={CENTRED: CENTRED.replace("dim=-1", "dim=(-2, -1)"), VARIANCE: VARIANCE.replace("dim=-1", "dim=(-2, -1)")},
         ),
         Mistake(
-            "mean and variance of the last point for all",
+            "mean and variance of the last point used at every point",
             "Your logits at the last point are correct. At the other points you use its mean and variance, but every vector "
             "has its own.",
             edits={
@@ -1330,7 +1330,7 @@ steering_vector = Exercise(
             edits={MEANS: MEANS.replace(".mean(", ".sum(")},
         ),
         Mistake(
-            "all other vectors as the other sense",
+            "all other vectors counted as the other sense",
             "You subtract the mean of all vectors that do not have the sense `towards`. Use only the vectors of the sense `away`.",
             "vectors[senses == away]", "vectors[senses != towards]",
         ),

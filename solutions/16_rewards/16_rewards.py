@@ -24,7 +24,7 @@
 # - estimate the gradient of an expected reward from samples, and reduce the variance of the estimate with a baseline;
 # - implement GRPO, and say which of its terms keeps the policy near the reference;
 # - predict at which distance from the reference a proxy reward stops helping;
-# - evaluate a model with pass@k and majority vote, and compare both with chance.
+# - evaluate a model with pass@k and majority vote, and compare both with the chance level.
 
 # %%
 # If a module is missing, this notebook has been opened without its course: unpack the course's
@@ -70,7 +70,7 @@ for digits in ((6, 9, 4), YOUR_SUM):
 # ## 2 · The gradient of an expected reward
 #
 # A policy π generates an answer y with probability π(y), and the answer earns the reward r(y). The expected reward is a sum over all answers, and so is its
-# gradient. The sum cannot be computed for a real language model, but it can be written as an expectation, which samples estimate:
+# gradient. The sum cannot be computed for a real language model, but it can be written as an expectation, which can be estimated from samples:
 #
 # $$\nabla\, \mathbb{E}_\pi[r] = \sum_y r(y)\, \nabla \pi(y) = \mathbb{E}_\pi\big[r(y)\, \nabla \log \pi(y)\big]$$
 #
@@ -94,8 +94,8 @@ def reinforce_loss(
 check("rewards.reinforce_loss", lambda case: reinforce_loss(**case), gradients=["log_p"])
 
 # %% [markdown]
-# A good baseline is the expected reward, which tells us whether an answer was better than usual. If several answers to the same prompt are sampled, the mean
-# reward of the *others* estimates it without bias (**leave-one-out**, Kool et al. 2019).
+# A good baseline is the expected reward: the advantage then shows whether an answer was better than usual. If several answers to the same prompt are sampled, the mean
+# reward of the *other* answers estimates the expected reward without bias (**leave-one-out**, Kool et al. 2019).
 
 # %% nbgrader={"grade": false, "grade_id": "rewards-leave_one_out", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def leave_one_out(reward: Float[Tensor, "P n"]) -> Float[Tensor, "P n"]:
@@ -112,7 +112,7 @@ def leave_one_out(reward: Float[Tensor, "P n"]) -> Float[Tensor, "P n"]:
 check("rewards.leave_one_out", lambda case: leave_one_out(case["reward"]))
 
 # %% [markdown]
-# Is the estimate correct? If there are few answers, the exact gradient can be computed. Let the policy be a softmax over N answers, whose logits are the
+# Is the estimate correct? If there are few possible answers, the exact gradient can be computed. Let the policy be a softmax over N answers, whose logits are the
 # parameters.
 
 # %% nbgrader={"grade": false, "grade_id": "rewards-exact_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -173,7 +173,7 @@ for baseline in ("none", "leave-one-out"):
 pictures.errors(squared_errors)
 
 # %% [markdown]
-# Both estimates are correct on average: the mean of 400 estimates is much closer to the exact gradient than a single one. Without a baseline, however, a single
+# Both estimates are correct on average: the mean of 400 estimates is much closer to the exact gradient than a single estimate. Without a baseline, however, a single
 # estimate from 16 samples consists almost entirely of noise. Every word has a positive reward, so every sampled word is made more probable. The baseline removes
 # most of this noise at no cost, and the error falls as 1/√n in both cases.
 
@@ -407,7 +407,7 @@ pictures.plane(best_curve, grpo, dpo, best_of, ref_reward)
 # %% [markdown]
 # ## 5 · When the reward is wrong
 #
-# So far, the reward was what we wanted. In practice it is a **proxy**: a reward model trained on preferences (14), a test suite, a count. Optimising a proxy
+# So far, the reward was what we wanted. In practice it is a **proxy**: a reward model trained on people's preferences, as in RLHF (14), a test suite, a count. Optimising a proxy
 # too far harms the quality that the proxy stands for. This effect is called **reward hacking** or over-optimisation, and Gao et al. (2023) measured it with a
 # second reward model as the judge. We can compute it.
 #
@@ -591,8 +591,9 @@ pictures.voted(voted, len(drawn))
 # Verified samples can also become training data. Fine-tuning a model on its own verified answers is called **rejection-sampling fine-tuning** (as in STaR,
 # Zelikman et al. 2022). Training a small model on the answers of a larger one is **distillation**. DeepSeek's small reasoning models were made in this way
 # (DeepSeek-AI 2025).
-#
-# RLVR trains the policy itself. For large models, Yue et al. (2025) report that pass@1 rises but the *base* model catches up, or is better, at large k:
+
+# %% [markdown]
+# RLVR updates the policy directly from the rewards. For large models, Yue et al. (2025) report that pass@1 rises but the *base* model catches up, or is better, at large k:
 # training had raised the probability of correct answers that the base model could already generate. Such a comparison must include the chance level at the
 # same k: guessing one of ten digits gives a pass@64 of 99.9 %. (The optional section 7 makes this comparison with small models.)
 
@@ -631,13 +632,13 @@ pictures.voted(voted, len(drawn))
 # ## 7 · Further: a chain of steps
 #
 # Reasoning models generate intermediate steps before they answer (**chain of thought**, Wei et al. 2022). Why should additional tokens help? A transformer has a fixed number
-# of layers, so the computation for a single token is limited. The tokens after a step can read it again, so that each of them has only a part of the work to do.
+# of layers, so the computation for a single token is limited. Later tokens can read the steps that have been written, so the work is divided among many tokens.
 
 # %% [markdown]
-# Our example is a map of twelve towns, A to L. From each town, one bus goes to one town. The prompt lists where the buses from A, B, C … go, then the number of buses that
+# Our example is a map of twelve towns, A to L. Each town has one bus, with one destination. The prompt lists where the buses from A, B, C … go, then the number of buses that
 # we take and the town where we start. The answer is the last town before the end token ("$"). No route visits a town twice.
 #
-# In two training sets, the same answers are written *at once* or *step by step*, with every town on the way.
+# The answer is written in one of two forms: *at once*, as the last town alone, or *step by step*, with every town on the way.
 
 # %% tags=["demo"]
 from coursekit import routes
@@ -652,7 +653,7 @@ for number, form in enumerate(routes.FORMS):
 # Two-layer GPTs were trained on new routes with three seeds: for 400 updates on answers written step by step, and for 800 on answers written at once (`python
 # -m experiments rewards_steps`).
 #
-# **Predict:** how accurate is the model that answers *at once*, on average over routes of one to eight buses? (Chance level is one in twelve, 0.08.)
+# **Predict:** how accurate is the model that answers *at once*, on average over routes of one to eight buses? (The chance level is one in twelve, 0.08.)
 
 # %% tags=["demo"]
 predict("rewards.at_once", ...)
@@ -673,12 +674,12 @@ pictures.by_buses(forms)
 
 # %% [markdown]
 # For a single bus, the two forms coincide, so two layers can compute this answer. The model trained on direct answers fails even here: without the steps, training does
-# not find the look-up. Whether two layers could compute a long route at once is not decided by this experiment.
+# not find the look-up. This experiment does not show whether two layers could compute a long route at once.
 
 # %% [markdown]
 # **Does reinforcement learning find the steps?** We take a base model that has seen both kinds of answers: one in five was written step by step, the others at once. GRPO
 # trains it for 60 steps with your `group_advantages` and `grpo_loss`, without a penalty. The reward is 1 if the last town is correct, so the steps themselves are not rewarded. As a
-# control, the same training starts from a base that has never seen a step.
+# control, the same training starts from a base model that has never seen a step.
 #
 # **Predict:** before GRPO, about a fifth of the base model's answers are written step by step. What fraction is written step by step afterwards?
 
@@ -695,17 +696,17 @@ pictures.passes(verified_runs)
 
 # %% [markdown]
 # After GRPO, nearly every answer is written step by step, and a single sample is almost always correct, although only the last town was rewarded.
-# Among the base's samples, those with steps are correct more often than the others, so their advantages are positive on average. GRPO also improves the steps
-# themselves: most of the base's answers with steps were wrong.
+# Among the base model's samples, those with steps are correct more often than the others, so their advantages are positive on average. GRPO also improves the steps
+# themselves: most of the base model's answers with steps were wrong.
 
 # %% [markdown]
-# In the control, there is nothing to reinforce, because the base generates practically no steps. After GRPO, two of the three models write several towns in
+# In the control, there is nothing to reinforce, because the base model generates practically no steps. After GRPO, two of the three models write several towns in
 # some of their answers. In one model, 13 % of these answers are correct, against 10 % of the others; in the other model, 7 % against 11 %. No gain in
-# accuracy can be detected, and the guesses become less varied: pass@8 falls for each of the three seeds. Here, reinforcement learning sharpens a behaviour
-# that the base already shows now and then; it does not discover one.
+# accuracy can be detected, and the guesses become less varied: pass@8 falls for each of the three seeds. Here, reinforcement learning strengthens a behaviour
+# that the base model already shows occasionally; it does not discover a new one.
 
 # %% [markdown]
-# As in the comparison of Yue et al. (2025), the base catches up: with 64 samples, it solves every problem. In our case, however, this shows little, because guessing also solves 99.6 % of them.
+# As in the comparison of Yue et al. (2025), the base model catches up: with 64 samples, it solves every problem. In our case, however, this shows little, because guessing also solves 99.6 % of them.
 # At k = 8, the base model that has seen steps is above chance level, but far below its tuned version.
 
 # %% [markdown]
@@ -715,7 +716,7 @@ pictures.passes(verified_runs)
 # is a proxy like any other (section 5), so we evaluate the judge before we optimise its verdict.
 
 # %% [markdown]
-# SmolLM2 reads a question about this course and two passages, A and B, as answers (`data/retrieval`, 11). Its margin is log p(A) − log p(B) after "The better answer is Answer".
+# SmolLM2 reads a question about this course and two passages, named A and B, as possible answers (`data/retrieval`, 11). Its margin is log p(A) − log p(B) after "The better answer is Answer".
 # For each of 58 questions, three annotators agree that one passage answers it and that the other does not. SmolLM2 judges each pair in both orders; we recorded the
 # margins (`python -m experiments rewards_judge`).
 #
@@ -738,12 +739,12 @@ tables.verdicts(summaries)
 # annotators judged, their κ is 0.90 (11).
 
 # %% [markdown]
-# The average cannot repair everything. If the first answer is called B and the second A, the judge *always* names A, and even over both orders no
-# agreement can be detected. This fits two biases, one towards the *name* A and one towards the *second* answer. In the first row of the table, they work against each other; in
-# the second row, they add up. κ describes a judge with its prompt, not the model.
+# Averaging does not remove every bias. If the first answer is called B and the second A, the judge *always* names A, and even with the average over both orders, no
+# agreement can be detected. This result is consistent with two biases, one towards the *name* A and one towards the *second* answer. In the first row of the table, the two biases work against each other; in
+# the second row, they add up. κ describes the model together with its prompt, not the model alone.
 
 # %% [markdown]
-# **What would such a reward select?** Each question now has four candidates: the right and the wrong answer, plain and padded with a sentence that is true but says nothing. The
+# **What would such a reward select?** Each question now has four candidates: the right and the wrong answer, each plain or padded with a sentence that is true but says nothing. The
 # reward of a candidate is its mean margin over the two plain answers, in both orders. Your `best_of_n` computes which candidate is kept if all four are equally probable.
 
 # %% tags=["demo"]
@@ -778,11 +779,11 @@ print(f"the plain form is preferred to the padded one in {plain_preferred.mean()
 # %% [markdown]
 # ## Summary
 #
-# - REINFORCE estimates the gradient of an expected reward from samples. A baseline leaves its expectation unchanged and removes most of its variance.
-# - GRPO replaces the critic with the mean reward of a group and clips the ratio of probabilities. Where the penalty is applied decides which policy training approaches.
+# - REINFORCE estimates the gradient of an expected reward from samples; a baseline removes most of the variance of the estimate.
+# - GRPO replaces the critic with the mean reward of a group and clips the ratio of probabilities. The policy that training approaches depends on where the penalty is applied.
 # - A proxy helps as long as it is positively correlated with the true reward under the current policy. Stop early, keep β large, or improve the proxy.
-# - Several samples contain a correct answer more often than one; a verifier or a vote finds it. Rejection sampling, distillation and RLVR train on this difference.
-# - Compare pass@k with the base model at the same k, and with chance.
+# - Several samples contain a correct answer more often than a single sample does; a verifier finds this answer, and a vote often does.
+# - Compare pass@k with that of the base model at the same k, and with the chance level.
 
 # %% [markdown]
 # ## References

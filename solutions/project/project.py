@@ -286,7 +286,7 @@ near = {word: neighbours.nearest(vocabulary, vectors, word) for word in WORDS}
 pictures.neighbours(near)
 
 # %% [markdown]
-# The nearest words of *set* are verbs such as *get* and *append*. The type *frozenset* follows a few ranks later. A single vector represents both senses, as in notebook 01.
+# The nearest words of *set* are verbs such as *get* and *append*. The type *frozenset* follows a few ranks later. A single vector represents all senses of *set*, as in notebook 01.
 
 # %% [markdown]
 # ## 6 · The senses of one word
@@ -473,7 +473,7 @@ for name, (mean, low, high) in gained.items():
 pictures.control(tested, ends)
 
 # %% [markdown]
-# The claim has survived: the purity of the contextual vectors is far above that of shuffled labels, and above that of both baselines. The sentence makes the difference, since layer 0 of the same encoder is at chance level. With other senses or another
+# The claim has survived: the purity of the contextual vectors is far above that of shuffled labels, and above that of both baselines. The context makes the difference: the vectors of layer 0, which do not depend on it, are at chance level. With other senses or another
 # word, the result could have been different.
 
 # %% [markdown]
@@ -531,13 +531,13 @@ for name, table_of_scores in scores.items():
 pictures.search(asked, ranks)
 
 # %% [markdown]
-# Eight questions are only a few, and their author knew the text. Such a table shows where each method fails rather than which is better.
+# Eight questions are too few for a comparison, and their author knew the text. Such a table shows where each method fails rather than which is better.
 
 # %% [markdown]
 # ## 9 · Three tests
 #
 # Others can believe your page only if they can trust your code. Write a test for each of three functions of your pipeline. The check runs your tests on correct implementations and on *mutants*, implementations with a planted
-# fault. A test must fail for every mutant and pass for every correct implementation, as in notebook 12 (DeMillo, Lipton and Sayward 1978). For the grade, some of the faults are new.
+# fault. A test must fail for every mutant and pass for every correct implementation, as in notebook 12 (DeMillo, Lipton and Sayward 1978). Your grade also depends on some mutants that this check does not use.
 
 # %% nbgrader={"grade": false, "grade_id": "project-three_tests", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def test_split(split) -> None:

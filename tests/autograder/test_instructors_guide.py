@@ -44,7 +44,7 @@ def test_without_an_exchange_a_download_becomes_grades(collected):
     scores = {
         row.split()[0]: row.split()[1:4] for row in table if row.split()[:1] in (["ada"], ["bob"], ["cem"])
     }
-    assert scores == {"ada": ["2", "/", "24"], "bob": ["0", "/", "24"], "cem": ["0", "/", "24"]}
+    assert scores == {"ada": ["2", "/", "18"], "bob": ["0", "/", "18"], "cem": ["0", "/", "18"]}
     assert (course / "report.html").exists()
 
 
@@ -62,8 +62,8 @@ def test_a_late_penalty_is_what_the_guide_promises_and_an_extension_takes_it_bac
     course, said = follow("Late penalties", tmp_path)
     page = (course / "feedback" / "cem" / "02_attention" / "02_attention.html").read_text()
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
-    top = text[text.index(" of 24 points") - 5 :][:300]
-    assert "1.8 of 24 points . Handed in late: −0.2 points, already deducted." in top, top
+    top = text[text.index(" of 18 points") - 5 :][:300]
+    assert "1.8 of 18 points . Handed in late: −0.2 points, already deducted." in top, top
     exported = (course / "grades.csv").read_text().splitlines()
     (row,) = (dict(zip(exported[0].split(","), line.split(","), strict=True)) for line in exported[1:])
     assert (float(row["score"]), float(row["late_submission_penalty"])) == (2, 0)

@@ -442,7 +442,7 @@ def test_among_the_nouns_the_lead_over_the_bag_hangs_on_the_layer(measured):
         found = pd.Series(measured["hits"](one, trained, other, tested), tested.index)
         gap = found[answered.index] - answered["bag of words"]
         _, low, _, p = measured["by_word"](gap.to_numpy(), answered.word.to_numpy())
-        assert low > 0 and p > 0.05 / (~stays).sum()  # "clear only if taken alone"
+        assert low > 0 and p > 0.05 / (~stays).sum()  # "clear only without Holm's correction"
 
 
 def test_where_the_order_of_the_generated_language_holds_in_novels(measured):
@@ -454,7 +454,7 @@ def test_where_the_order_of_the_generated_language_holds_in_novels(measured):
     assert -0.06 < low < high < 0  # "slightly below the bag"
     assert is_above(measured, OTHERS, "GPT", "bag of words")
     low, _, stays = compared(measured, NOUNS, "GPT", "bag of words")
-    assert low > 0 and not stays  # "clear only if taken alone"
+    assert low > 0 and not stays  # "clear only without Holm's correction"
 
 
 def test_where_it_does_not_near_words_do_what_only_models_did(measured):

@@ -315,7 +315,7 @@ def test_the_course_s_functions_run_the_elmo_of_english(measured):
 def test_the_directions_differ_only_while_the_ends_are_left_out(measured):
     card = measured["card"]
     assert measured["card_high"] < 0 and measured["card_gap"] > -0.05  # "slightly lower"
-    gap, low, high = card["the same, each including the end symbol that it predicts"]
+    gap, low, high = card["the same difference, including the end symbol of each direction"]
     assert measured["card_gap"] / 2 < gap < 0 and round(gap, 3) == -0.006  # "six thousandths"
     assert low < gap < high and abs(high) < 0.002  # "nearly vanishes"
     seeds = read_table("results/small_elmo.csv").query("steps > 0")

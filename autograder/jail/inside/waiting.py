@@ -172,7 +172,7 @@ class Waits:
 
 
 def _alone(what: str) -> str:
-    return f"{what} would wait for ever: nothing else runs in this notebook that could end it."
+    return f"{what} would wait for ever: nothing else that runs in this notebook could end the wait."
 
 
 def _is_main() -> bool:

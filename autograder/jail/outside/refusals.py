@@ -101,7 +101,7 @@ def _cause(root: Path, user: int) -> str:
         return (
             f"{meaning} in this sandbox (`unshare -U`, flatpak, or another jail): grade outside this sandbox"
         )
-    lasting = "; WSL forgets it when it is shut down, unless /etc/sysctl.d or `[boot] command=` in /etc/wsl.conf sets it"
+    lasting = "; this setting is lost when WSL is shut down, unless it is also made in /etc/sysctl.d or by `[boot] command=` in /etc/wsl.conf"
     return f"{meaning}: `{remedy}` lifts it{lasting if version else ''}"
 
 

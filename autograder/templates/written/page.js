@@ -201,7 +201,7 @@ function badge(rows) {
   const scores = [...new Set(rows.filter((one) => !one.waiting).map((one) => one.decision?.score))];
   if (waiting.length === rows.length) {
     const again = rows.some((one) => one.decision);
-    return make("span", { className: "badge waits", textContent: again ? "changed since: look again" : "to be graded" });
+    return make("span", { className: "badge waits", textContent: again ? "changed since it was graded: look again" : "to be graded" });
   }
   const givers = [...new Set(rows.map((one) => one.decision?.by).filter(Boolean))];
   const text = scores.length === 1 ? pointsOf(scores[0]) : `${Math.min(...scores)} to ${Math.max(...scores)} points`;
@@ -365,7 +365,7 @@ async function give() {
   const rows = target();
   const now = currentDraft();
   const score = Number(now.score);
-  if (now.score === "" || Number.isNaN(score)) return say("Tick points of the guide (keys 1 to 9; 0 for none) or type the points (p).", true);
+  if (now.score === "" || Number.isNaN(score)) return say("Tick items of the marking guide (keys 1 to 9; 0 for none) or type the points (p).", true);
   const alone = opened && row >= 0;
   const seen = Object.assign({}, ...rows.map((one) => one.answers));
   const body = { seen, score, ticks: [...now.ticks], comment: now.comment, alone };

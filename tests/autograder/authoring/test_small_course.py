@@ -62,7 +62,8 @@ def test_a_mistake_without_numbers_has_no_credit(small):
     nothing = tuple(Answer(problem=Problem.NONE) for _ in key.cases)
     mistake = replace(key.mistakes[0], answers=nothing, credit=0.5)
     assert any(
-        "anybody could earn its credit" in fault for fault in faults(replace(key, mistakes=(mistake,)))
+        "any answer that fails in this way would earn the partial credit" in fault
+        for fault in faults(replace(key, mistakes=(mistake,)))
     )
 
 

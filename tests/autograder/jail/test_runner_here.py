@@ -108,7 +108,7 @@ def test_gradients_are_handed_in_with_the_answers_they_belong_to():
     assert np.all(given.gradients["a"] != 0) and given.gradients["b"].size == 0
 
 
-NOTHING_ELSE = "would wait for ever: nothing else runs in this notebook that could end it"
+NOTHING_ELSE = "would wait for ever: nothing else that runs in this notebook could end the wait"
 WAITS = {
     "input('name? ')": "input() waits for somebody to type",
     "import getpass\ngetpass.getpass()": "input() waits for somebody to type",

@@ -76,14 +76,18 @@ def test_a_checkpoint_holds_the_tied_weights_and_the_moments(corpus, tmp_path):
         assert torch.equal(whole, cut), name
 
 
-def test_continued_training_reads_all_three_kinds_and_changes_the_lower_layers_by_low_rank(corpus, monkeypatch):
+def test_continued_training_reads_all_three_kinds_and_changes_the_lower_layers_by_low_rank(
+    corpus, monkeypatch
+):
     start = missing_head.load_with_head()
     model = missing_head.build_continued(corpus)
     ids = torch.tensor([[101, 2000, 103, 2001, 102]])
     with torch.no_grad():
         assert torch.allclose(model(ids).logits, start(ids).logits, atol=1e-4)  # the updates begin with 0
     trainable = {name for name, weight in model.named_parameters() if weight.requires_grad}
-    assert all(name.startswith(missing_head.MOVING) or ".up." in name or ".down." in name for name in trainable)
+    assert all(
+        name.startswith(missing_head.MOVING) or ".up." in name or ".down." in name for name in trainable
+    )
     assert sum(".up." in name for name in trainable) == 4 * 6  # four layers, six linear maps each
 
     rows = {

@@ -188,6 +188,16 @@ def test_how_far_seeds_differ_stands_in_the_models_readme():
     assert f"{100 * low:.0f} to {100 * high:.0f} %" in said
 
 
+def test_the_card_of_minilm_quotes_the_table_of_its_further_training():
+    card = (models_folder() / "novels_minilm.md").read_text(encoding="utf-8")
+    for head, rows in read_table("results/minilm_modern.csv").groupby("head"):
+        found = rows.set_index("text")
+        shares = " | ".join(f"{found['top-1'][text]:.3f}" for text in ("novels", "Brown", "WordNet"))
+        among_five = round(10 * found["top-5"]["ten sentences"])
+        assert f"| {shares} | {among_five} |" in card, head
+        assert head == "unigrams" or f"| {found.minutes.iloc[0]:.1f}".removesuffix(".0") in card, head
+
+
 def test_the_gaps_are_not_recorded_without_a_run_of_another_seed(tmp_path):
     options = Options(results=tmp_path, checkpoints=tmp_path, corpus=tmp_path)
     with pytest.raises(ExperimentError, match="no finished run of another seed"):
