@@ -23,7 +23,7 @@
 # %% [markdown]
 # **By the end, you will be able to**
 #
-# - turn counts of neighbouring words into vectors, and compare vectors by their angle;
+# - turn counts of neighbouring words into vectors, and compare vectors by the angle between them;
 # - test vectors against people's ratings of word pairs, with a rank correlation and its confidence interval;
 # - write the loss of word2vec, train the model, and compare its loss with the lowest possible loss;
 # - show by measurement that the vector of an ambiguous word is a mixture of its senses;
@@ -68,7 +68,7 @@ for row in examples.itertuples():
 
 # %% [markdown]
 # A vector that is a function of the word alone, $f(w)$, is called a **static embedding**. A vector that also depends on
-# the context $C$, the words around it, is a **contextual embedding** (or *contextualised* embedding), $f(w, C)$. This
+# the context $C$, the words around $w$, is a **contextual embedding** (or *contextualised* embedding), $f(w, C)$. This
 # notebook is about static embeddings. The timeline shows when each method was published and what was new about it. The numbers in brackets refer to the notebooks of this course.
 
 # %% tags=["demo"]
@@ -239,7 +239,7 @@ static_findings.cosines_of_bank(chosen, similarity, chance)
 
 # %% nbgrader={"grade": false, "grade_id": "static-nearest", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nearest(vectors: Float[Tensor, "V D"], query: int, k: int) -> Int[Tensor, " k"]:
-    """The k words with the highest cosine to the word in row `query`, without this row itself.
+    """The k words with the highest cosine to the word in row `query`, excluding this word.
 
     Returns the row numbers of these words, the most similar first. Another row with the same
     vector is a neighbour like any other; the cosine of a row of zeros is 0.
@@ -573,7 +573,7 @@ static_findings.neighbours_by_vectors(
 # %% [markdown]
 # ## 5 · Find the bug
 #
-# Word2vec has a second model, CBOW, which predicts the *target* word from the **average** of the context words around it. Its loss is your `sgns_loss` with this average in place of `center`. CBOW was long thought to be the weaker of the two models. In 2021 İrsoy, Benton and Stratos found the reason: an incorrect hand-written gradient in the original C program, which Gensim had inherited. The following two lines are from `word2vec.c` (© Google, Apache 2.0). The first line turns `neu1` into the average of `cw` words, and the second line updates each of these words:
+# Word2vec has a second model, CBOW, which predicts the *target* word from the **average** of the context words around it. Its loss is your `sgns_loss` with this average in place of `center`. CBOW was long thought to be the weaker of the two models. In 2021 İrsoy, Benton and Stratos found the reason: an incorrect hand-written gradient in the original C program, which Gensim had inherited. The following two lines are from `word2vec.c` (© Google, Apache 2.0). The first line turns `neu1` into the average of the vectors of `cw` words, and the second line updates the vector of each of these words:
 #
 # ```c
 # for (c = 0; c < layer1_size; c++) neu1[c] /= cw;
@@ -676,10 +676,10 @@ def sense_mixture(v: Float[Tensor, " D"], senses: Float[Tensor, "S D"]) -> Float
 check("static.sense_mixture", lambda case: sense_mixture(case["v"], case["senses"]))
 
 # %% [markdown]
-# In this language the senses of a word are about equally frequent, which is rarely the case in real texts. From the unchanged half we therefore drop some of the sentences in which a word has its first sense; the fraction that we drop differs from word to word. The frequencies of the senses then range from about one in ten to nine in ten, and we can test whether the weights follow the frequencies.
+# In this language the senses of a word are about equally frequent, which is rarely the case in real texts. From the unchanged half we therefore drop some of the sentences in which an ambiguous word has its first sense; the fraction that we drop differs from word to word. The frequencies of the senses then range from about one in ten to nine in ten, and we can test whether the weights follow the frequencies.
 
 # %% [markdown]
-# The next cells decompose the vector of every ambiguous word into the vectors of its senses. As controls, they also decompose each vector into two sets of unrelated vectors.
+# The next cells decompose the vector of every ambiguous word into the vectors of its senses. As controls, they also decompose each vector into unrelated vectors, once into senses of other words and once into random words.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language.named_senses import with_rarer_senses, with_senses_named
@@ -941,29 +941,36 @@ static_further.accuracy_on_partners(right_of_question, right_of_partner, limits)
 #
 # The exercises in this section earn extra credit.
 #
-# **Where do negatives come from?** If negatives were drawn in proportion to their frequency, a large share of them would be *the*. If they were drawn uniformly, the rarest word would be drawn as often as *the*. Mikolov et al. (2013b) found that counts raised to the power ¾ work better than both alternatives.
+# **Where do negatives come from?** If negatives were drawn in proportion to their frequency, a large share of them would be *the*. If they were drawn uniformly, the rarest word would be drawn as often as *the*. Mikolov et al. (2013b) found that counts raised to the power ¾ work better than both alternatives. If a negative happens to be the context word of its own pair, one step pushes the same score up and down. The authors' program therefore skips such negatives; our training loop does not.
 
 # %% nbgrader={"grade": false, "grade_id": "static-negative_distribution", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def negative_distribution(counts: Float[Tensor, " V"], power: float) -> Float[Tensor, " V"]:
-    """The probability that each word is drawn as a negative, proportional to its count raised
-    to the power `power`.
+def negative_distribution(
+    counts: Float[Tensor, " V"], power: float, context: Int[Tensor, " B"]
+) -> Float[Tensor, "B V"]:
+    """For each pair of a batch, the probability that each word is drawn as a negative.
 
-    The probabilities sum to one. Powers are positive, so a word that never occurs is never
-    drawn. (extra credit, difficulty ●○○, 3 minutes)
+    `context` contains the context word of each pair, which is never drawn as a negative of
+    this pair. The probabilities of all other words are proportional to their counts raised to
+    the power `power`. Each row sums to one. Powers are positive, so a word that never occurs
+    is never drawn. (extra credit, difficulty ●●○, 6 minutes)
     """
     ### BEGIN SOLUTION
-    weights = counts**power
-    return weights / weights.sum()
+    weights = (counts**power).repeat(len(context), 1)  # B V
+    weights[torch.arange(len(context)), context] = 0
+    return weights / weights.sum(dim=1, keepdim=True)
     ### END SOLUTION
 
 
 # %% nbgrader={"grade": true, "grade_id": "static-negative_distribution-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false} course={"extra_credit": 1}
 check("static.negative_distribution", lambda case: negative_distribution(
-    case["counts"], case["power"]
+    case["counts"], case["power"], case["context"]
 ))
 
 # %% tags=["demo"]
 static_further.probabilities_of_negatives(negative_distribution, corpus.ids, language)
+
+# %% [markdown]
+# The smaller the power, the more of the negatives are rare words, and the fewer of them would equal the context word of their pair.
 
 # %% [markdown]
 # **Short vectors from counts.** Word2vec factorises a table implicitly, but we can also factorise a table directly. Of all tables of rank 50, the singular value decomposition $U S V^\top$, truncated to 50 dimensions, is closest to your PPMI table. (Deerwester et al. 1990 applied this decomposition to words and documents.) The word vectors would then be the rows of $U S$. We use $U S^{1/2}$ instead, which divides $S$ evenly between words and contexts; Levy, Goldberg and Dagan (2015) found that this works better. GloVe combines counting and learning. Its loss is

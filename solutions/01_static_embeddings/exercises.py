@@ -583,7 +583,7 @@ def nearest(vectors, query, k):
         ),
         Mistake(
             "vectors scaled along the wrong axis",
-            "You scaled each coordinate over all words instead of scaling the vector of each word, so long vectors still have "
+            "You scaled each coordinate over all words instead of scaling each word's vector. Long vectors therefore still have "
             "larger similarities.",
             "cosine(vectors[[query]], vectors).squeeze(0)",
             "F.normalize(vectors, dim=0) @ F.normalize(vectors, dim=0)[query]",
@@ -719,7 +719,7 @@ def word_similarity(vectors, pairs, ratings):
         ),
         Mistake(
             "only pairs with two missing words left out",
-            "You leave out a pair only if both of its words have no vector. A single missing word is enough: the cosine "
+            "You leave out a pair only if neither of its words has a vector. A single missing word is enough: the cosine "
             "needs two vectors.",
             ".all(dim=1)", ".any(dim=1)",
         ),
@@ -849,8 +849,8 @@ def word_similarity(vectors, pairs, ratings):
         ),
         Mistake(
             "absolute value of the correlation",
-            "Your correlation is positive even where pairs with high ratings have low cosines. Such vectors disagree with "
-            "people, which the sign should show.",
+            "Your correlation is positive even where pairs with high ratings have low cosines. Such vectors contradict "
+            "the people's ratings, so the correlation should be negative.",
             _RHO, "abs(spearmanr(similarity, ratings[known]).statistic)",
         ),
         Mistake(
@@ -1429,8 +1429,8 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "senses scaled to length 1 first",
-            "You scaled the senses (and perhaps also the word) to length 1. With the original senses, your weights rebuild a "
-            "different word.",
+            "You scaled the senses (and perhaps also the word) to length 1. Applied to the original sense vectors, your "
+            "weights do not reproduce the vector of the word.",
             "    return ", "    senses = torch.nn.functional.normalize(senses, dim=1)\n    return ",
             also=(
                 """
@@ -1804,61 +1804,165 @@ def separation(h, senses):
 
 def _distribution_cases(draw: Draw) -> Iterator[Case]:
     # A power near 0 makes small numbers large: only an exact 0 stays 0.
-    for words, power in ((5, 0.75), (9, 0.5), (14, 0.1), (7, 1.0), (6, 1.5)):
+    for words, power, pairs in ((5, 0.75, 3), (9, 0.5, 4), (14, 0.1, 6), (7, 1.0, 1), (6, 1.5, 2)):
         counts = np.ceil(draw.rng.pareto(0.9, words).clip(max=200) * 4 + 1)
         counts[:3] = 1, 0, 30 + draw.integers(0, 20)
-        yield {"counts": counts.astype(np.float32), "power": power}
+        context = draw.rng.choice(np.flatnonzero(counts), pairs)
+        context[-1] = 2
+        if pairs > 4:
+            context[0] = context[1]
+        yield {"counts": counts.astype(np.float32), "power": power, "context": context}
+
+
+_POWERS = "counts**power"
+_EXCLUDED = "weights[torch.arange(len(context)), context] = 0"
+_NORMALISED = "weights / weights.sum(dim=1, keepdim=True)"
+
+
+def _excluding(weights: str) -> str:
+    """A cell that computes these weights of the words, and excludes and normalises as the solution does."""
+    return f"""
+def negative_distribution(counts, power, context):
+    weights = ({weights}).repeat(len(context), 1)
+    {_EXCLUDED}
+    return {_NORMALISED}
+"""
 
 
 negative_distribution = Exercise(
     cases=_distribution_cases,
-    rule=Rule(axes={"": "V"}),
+    rule=Rule(axes={"": "B V"}),
     mistakes=(
         Mistake(
+            "context word not excluded",
+            "Your distribution is the same for every pair. The context word of a pair should have probability 0 in the row of "
+            "this pair.",
+            _EXCLUDED, "pass",
+        ),
+        Mistake(
+            "context word excluded after normalising",
+            "Your rows do not sum to 1, because you set the probability of the context word to 0 after dividing. Exclude it "
+            "first, then divide by the sum of the row.",
+            edits={
+                "(counts**power).repeat": "(counts**power / (counts**power).sum()).repeat",
+                _NORMALISED: "weights",
+            },
+            also=(
+                """
+def negative_distribution(counts, power, context):
+    rows = []
+    for word in context.tolist():
+        weights = counts**power
+        p = weights / weights.sum()
+        p[word] = 0
+        rows.append(p)
+    return torch.stack(rows)
+""",
+            ),
+        ),
+        Mistake(
+            "context words of all pairs excluded",
+            "Your rows all lack the context words of the whole batch. A word is excluded only in the row of its own pair.",
+            _EXCLUDED, "weights[:, context] = 0",
+        ),
+        Mistake(
+            "only the first context word excluded",
+            "Your first row is correct. In the others you have excluded the context word of the first pair instead of the "
+            "pair's own.",
+            _EXCLUDED, "weights[:, context[0]] = 0",
+        ),
+        Mistake(
+            "context words of earlier pairs still excluded",
+            "Your first row is correct, but each row also lacks the context words of the pairs before it, because all rows "
+            "share one tensor. Make a copy for each pair.",
+            code="""
+def negative_distribution(counts, power, context):
+    weights, rows = counts**power, []
+    for word in context:
+        weights[word] = 0
+        rows.append(weights / weights.sum())
+    return torch.stack(rows)
+""",
+        ),
+        Mistake(
+            "number of the pair excluded instead of its context word",
+            "In the first row you have excluded word 0, in the second row word 1, and so on. Exclude the word whose number is "
+            "in `context`.",
+            _EXCLUDED, "weights[torch.arange(len(context)), torch.arange(len(context))] = 0",
+        ),
+        Mistake(
             "probabilities not normalised",
-            "Your values do not sum to 1, so they are not a probability distribution. Divide them by their sum.",
-            "return weights / weights.sum()", "return weights",
+            "Your values do not sum to 1, so they are not a probability distribution. Divide each row by its sum.",
+            _NORMALISED, "weights",
+        ),
+        Mistake(
+            "whole table normalised",
+            "Your whole table sums to 1. Each row is a distribution, so each row should sum to 1.",
+            _NORMALISED, "weights / weights.sum()",
+        ),
+        Mistake(
+            "columns normalised",
+            "Each of your columns sums to 1. Each pair has a distribution over the words, so each *row* should sum to 1.",
+            "sum(dim=1, keepdim=True)", "sum(dim=0, keepdim=True)",
         ),
         Mistake(
             "power left out",
-            "Your values are the relative frequencies of the words. Apply `power` before you divide by the sum, so that it "
+            "Your values are proportional to the counts themselves. Apply `power` before you divide by the sum, so that it "
             "does not cancel.",
-            "counts**power", "counts",
+            _POWERS, "counts",
         ),
         Mistake(
             "counts normalised before the power is applied",
             "Your values do not sum to 1, because you applied the power after dividing, or divided by a power of the sum. "
             "Divide by the sum of the powers.",
-            edits={
-                "weights = counts**power": "weights = counts",
-                "return weights / weights.sum()": "return (weights / weights.sum()) ** power",
-            },
+            edits={_POWERS: "counts", _NORMALISED: f"({_NORMALISED}) ** power"},
+            also=(
+                """
+def negative_distribution(counts, power, context):
+    weights = ((counts / counts.sum()) ** power).repeat(len(context), 1)
+    weights[torch.arange(len(context)), context] = 0
+    return weights
+""",
+            ),
         ),
         Mistake(
             "power fixed at 3/4",
             "Your function is correct if `power` is 0.75, but it ignores the argument.",
-            "counts**power", "counts**0.75",
+            _POWERS, "counts**0.75",
         ),
         Mistake(
             "logarithm instead of a power",
             "Your result does not depend on `power`, and frequent words are only slightly more probable than rare ones. A logarithm "
             "flattens the counts far more than a power near 1.",
-            "counts**power", "torch.log1p(counts)",
+            _POWERS, "torch.log1p(counts)",
         ),
         Mistake(
             "one added to every count",
             "In your distribution, a word that never occurs can be drawn. Its probability should be 0.",
-            "counts**power", "(counts + 1) ** power",
+            _POWERS, "(counts + 1) ** power",
         ),
         Mistake(
             "softmax instead of normalisation",
             "You apply a softmax, which exponentiates its inputs. Unless `power` is small, nearly all of your probability "
             "belongs to one word.",
-            "weights = counts**power", "weights = torch.exp(counts * power - (counts * power).max())",
+            code="""
+def negative_distribution(counts, power, context):
+    weights = (counts**power).repeat(len(context), 1)
+    weights[torch.arange(len(context)), context] = -torch.inf
+    return torch.softmax(weights, dim=1)
+""",
             also=(
                 """
-def negative_distribution(counts, power):
-    return torch.softmax(counts**power, dim=0)
+def negative_distribution(counts, power, context):
+    weights = (counts**power).repeat(len(context), 1)
+    weights[torch.arange(len(context)), context] = 0
+    return torch.softmax(weights, dim=1)
+""",
+                """
+def negative_distribution(counts, power, context):
+    weights = (counts * power).repeat(len(context), 1)
+    weights[torch.arange(len(context)), context] = -torch.inf
+    return torch.softmax(weights, dim=1)
 """,
             ),
         ),
@@ -1867,77 +1971,87 @@ def negative_distribution(counts, power):
             "Your result does not depend on `power`, and nearly all of your probability belongs to the most frequent word, "
             "because a softmax exponentiates the counts.",
             code="""
-def negative_distribution(counts, power):
-    return torch.softmax(counts, dim=0)
+def negative_distribution(counts, power, context):
+    weights = counts.repeat(len(context), 1)
+    weights[torch.arange(len(context)), context] = -torch.inf
+    return torch.softmax(weights, dim=1)
 """,
         ),
         Mistake(
             "division by the largest value",
-            "The probability of your most frequent word is 1, although the other words have positive probabilities as well. "
-            "The probabilities should sum to 1.",
-            "weights.sum()", "weights.max()",
+            "The probability of the most frequent word of each row is 1, although the other words have positive probabilities as "
+            "well. The probabilities should sum to 1.",
+            "weights.sum(", "weights.amax(",
         ),
         Mistake(
             "base and exponent interchanged",
             "For powers below 1, you draw frequent words less often than rare ones, because you raised `power` to the counts "
             "instead of raising the counts to `power`.",
-            "counts**power", "power**counts",
+            _POWERS, "power**counts",
         ),
         Mistake(
             "frequent words drawn least often",
             "You draw the most frequent words least often. Either the sign of the exponent is wrong, or you divided by the "
             "powers of the counts.",
-            "counts**power", "counts.clamp(min=1) ** -power",
-            also=(
-                """
-def negative_distribution(counts, power):
-    weights = torch.where(counts > 0, counts**-power, 0.0)
-    return weights / weights.sum()
-""",
-            ),
+            _POWERS, "counts.clamp(min=1) ** -power",
+            also=(_excluding("torch.where(counts > 0, counts**-power, 0.0)"),),
         ),
         Mistake(
             "epsilon magnified by a small power",
             "For powers near 0, a word that never occurs can be drawn, because the small number that you added becomes large "
             "when it is raised to such a power.",
-            "counts**power", "(counts + 1e-8) ** power",
+            _POWERS, "(counts + 1e-8) ** power",
             also=tuple(
-                f"""
-def negative_distribution(counts, power):
-    weights = (counts + {epsilon}) ** power
-    return weights / weights.sum()
-"""
-                for epsilon in ("1e-12", "1e-10", "1e-9", "1e-6")
+                _excluding(f"(counts + {epsilon}) ** power") for epsilon in ("1e-12", "1e-10", "1e-9", "1e-6")
             ),
         ),
         Mistake(
             "reciprocal of the power",
             "For powers below 1, you draw rare words too seldom and frequent words too often, because you raised the counts "
             "to 1/power.",
-            "counts**power", "counts ** (1 / power)",
+            _POWERS, "counts ** (1 / power)",
+        ),
+        Mistake(
+            "words in the rows",
+            "Your table has a row for each word. It should have a row for each pair and a column for each word.",
+            _NORMALISED, f"({_NORMALISED}).T",
         ),
     ),
     alternatives={
-        "numpy in float64": """
-def negative_distribution(counts, power):
-    raised = counts.double().numpy() ** power
-    return raised / raised.sum()
+        "a loop in float64": """
+def negative_distribution(counts, power, context):
+    rows = []
+    for word in context.tolist():
+        weights = counts.double() ** power
+        weights[word] = 0
+        rows.append(weights / weights.sum())
+    return torch.stack(rows)
 """,
-        "a loop": """
-def negative_distribution(counts, power):
-    raised = [c**power for c in counts.tolist()]
-    return torch.tensor([r / sum(raised) for r in raised])
+        "a mask": """
+def negative_distribution(counts, power, context):
+    others = torch.arange(len(counts)) != context[:, None]
+    return torch.nn.functional.normalize(counts.pow(power) * others, p=1, dim=1)
 """,
-        "L1-normalised": """
-def negative_distribution(counts, power):
-    return torch.nn.functional.normalize(counts.pow(power), p=1, dim=0)
+        "a softmax of logarithms": """
+def negative_distribution(counts, power, context):
+    own = torch.nn.functional.one_hot(context, len(counts)).bool()
+    return (power * counts.log()).expand(len(context), -1).masked_fill(own, -torch.inf).softmax(dim=1)
+""",
+        "the sum without the context word": """
+def negative_distribution(counts, power, context):
+    import numpy as np
+    weights = counts.double().numpy() ** power
+    own = np.eye(len(counts), dtype=bool)[context.numpy()]
+    return np.where(own, 0, weights / (weights.sum() - weights[context.numpy()])[:, None])
 """,
     },
     hints=(
-        "If negatives were drawn in proportion to word frequency, which words would make up nearly all of them?",
-        "counts is (V,) and power is a number. The answer is (V,) and sums to 1.",
-        "Raise every count to the power, then divide by the sum of the results.",
-        "Almost right: dividing first and raising to the power afterwards. The result does not sum to 1.",
+        "If negatives were drawn in proportion to word frequency, which words would make up nearly all of them? And for which "
+        "negative would the loss contradict itself?",
+        "counts is (V,), power is a number and context is (B,). The answer is (B, V), and each row sums to 1.",
+        "Raise every count to the power, and make one copy of the result for each pair. In each copy, set the weight of the "
+        "pair's own context word to 0. Then divide each row by its sum.",
+        "Almost right: dividing first and setting the context word to 0 afterwards. The rows then sum to less than 1.",
     ),
 )
 

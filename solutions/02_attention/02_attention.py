@@ -12,7 +12,7 @@
 # In the first notebook *bank* had the same static embedding in a sentence about a river and in a banking report. In this notebook the vector of a word depends on the words around it, through **attention**. We compute attention for one word, for a sentence and for a batch. On real word vectors attention fails at first, and this failure shows which parts have to be learned.
 #
 # **You need** the first notebook, matrix products, and slicing in PyTorch.
-# **Time** about 80 minutes: six exercises, one bug to find and two written questions. Three more questions and two extensions at the end are optional.
+# **Time** about 80 minutes: six exercises, one bug to find and two written questions. An extension at the end is optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [01 · One vector per word](../01_static_embeddings/01_static_embeddings.ipynb) · next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb)
 
@@ -273,6 +273,9 @@ pictures.by_temperature(bank_at, temperatures, river)
 
 # %% tags=["demo"]
 pictures.temperature_slider(bank_at, river)
+
+# %% [markdown]
+# **To discuss with a neighbour** (three minutes, in class): why does attention use a softmax? What would go wrong if we divided the scores by their sum, or if we used only the word with the largest score?
 
 # %% [markdown]
 # ### Claimed in the paper, measured here
@@ -579,7 +582,7 @@ nats = {
 attention_training.parts_of_the_loss(nats, by_order)
 
 # %% [markdown]
-# Given the whole first sentence, the entropy is 0, because its words and their order always determine the sense. Without the order, two senses remain equally probable in a third of the texts, and the expected loss on each of these texts is at least ln 2 = 0.69. Averaged over all texts, this gives the dotted line in the figure. Attention cannot represent the order (section 7), so training can at best remove the loss above this line. Part of this excess loss comes from the texts in which the order matters: with learned weights, their mean loss is about 0.9 instead of 0.69. Like the prediction of 0.9 and 0.1 above, these predictions are too confident.
+# Given the whole first sentence, the entropy is 0, because its words and their order always determine the sense. Without the order, two senses remain equally probable in a third of the texts, and the expected loss on each of these texts is at least ln 2 = 0.69. The average of this lower bound over all texts is the dotted line in the figure. Attention cannot represent the order (section 7), so training can at best remove the loss above this line. Part of this excess loss comes from the texts in which the order matters: with learned weights, their mean loss is about 0.9 instead of 0.69. On these texts the model is too confident, as in the example with the probabilities 0.9 and 0.1 above.
 
 # %% [markdown]
 # Which weights does the trained model assign in our two sentences, which were not used in training?
@@ -674,7 +677,7 @@ attention_training.new_sentences(counts, len(NEW), unseen)
 # %% [markdown]
 # ### Is attention an explanation?
 #
-# Shaded sentences look like explanations. However, Jain and Wallace (2019) called their paper "Attention is not Explanation". In their recurrent models the weights agreed only weakly with the effect of removing a word, and shuffled weights often led to the same prediction. Wiegreffe and Pinter (2019) replied that the answer depends on the model and on the definition of an explanation. We test our own model. With `keep`, it is easy to mask one word at a time.
+# A sentence shaded by its attention weights looks like an explanation of the prediction. However, Jain and Wallace (2019) called their paper "Attention is not Explanation". In their recurrent models the weights agreed only weakly with the effect of removing a word, and shuffled weights often led to the same prediction. Wiegreffe and Pinter (2019) replied that the answer depends on the model and on the definition of an explanation. We test our own model. With `keep`, it is easy to mask one word at a time.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def weights_and_effects(W: dict[str, Tensor], n: int = 600) -> tuple[Tensor, ...]:
@@ -985,65 +988,10 @@ attention_training.both_partners(times_right, accuracy_on_partners)
 # Equal vectors lead to equal predictions, and partners have different senses, so at most one of the two predictions can be correct. In the language, partners are equally probable. Therefore no model that ignores word order can be expected to answer more than half of the order questions correctly, whatever its weights, its number of heads and its training. (In a given sample, which may contain one partner more often than the other, the accuracy may be slightly above one half, but its interval still includes one half.) More attention does not help. The vector of each word has to include its position, which is the subject of notebook 03.
 
 # %% [markdown]
-# ## Further: three questions
+# ## Extension
 #
-# Like the answers to the first two questions, your answers are marked by a person. No later notebook depends on them.
-
-# %% [markdown]
-# **Question 3 · The dot product.** Why does attention use the dot product? Name one quantity that it measures well, one property that makes it practical, and one alternative. Explain what the alternative would change. (3–5 sentences)
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-c", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-3"}
-# The dot product is large when two vectors point in the same direction, and it grows with their lengths, so a word
-# with a long key can be *important* to many queries. All dot products of a sentence can be computed as one matrix product, which is very fast on modern hardware, and the result is differentiable, so the model can be trained. One alternative is the cosine. It ignores lengths, and all scores lie between −1 and 1, so the weights after a softmax are nearly uniform unless a learned factor sharpens them. Another alternative is a small network with both vectors as input (additive attention, Bahdanau et al. 2015), which can express more functions but requires more time and memory.
-#
-# *Marking: 1 point for saying that the dot product measures agreement in direction (and grows with length), together with one of: cheap, parallel, differentiable;
-# 1 point for an alternative with its consequence.*
-
-# %% [markdown]
-# **Question 4 · The softmax.** Why does attention use a softmax? What would go wrong if we divided the scores by their sum, or if we used only the word with the largest score? (3–5 sentences)
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-d", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-4"}
-# The weights should be positive and add up to 1, so that the output is an average of the values and keeps their scale, and larger scores should lead to larger weights. Scores can be negative: if we divide them by their sum, some weights are negative, and if the sum is close to 0, the weights become extremely large. If we use only the largest score, all other words are discarded. The derivative of this choice is zero almost everywhere, so the model could not learn which word to prefer. The softmax is a smooth version of the maximum: every word has some weight, every score has a gradient, and the temperature interpolates between the average and the maximum.
-#
-# *Marking: 1 point for saying that the weights are positive and sum to 1 (or that negative scores break plain division); 1 point for saying that the softmax is
-# smooth and trainable, unlike the hard maximum.*
-
-# %% [markdown]
-# **Question 5 · Where the input vectors come from.** Attention starts from a vector for each word. What is the source of these input vectors in this notebook and in a model such as BERT, and which information do the vectors still lack? (3–5 sentences)
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-e", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false} course={"formerly": "attention-reflection-1"}
-# Here the input vectors are rows of a table that was trained beforehand: GloVe fits vectors to counts of how often words occur near each other in a large corpus. In BERT or GPT they are also rows of a table, but the table starts from random numbers and
-# is trained together with all other parameters, and its rows belong to subword tokens. In both cases a row is selected only by the id of the token. The row therefore represents the average meaning of the word in the corpus, which is a mixture of its senses. It contains no information about the current sentence or about the position of the word in it.
-#
-# *Marking: 1 point for a table that is looked up, trained beforehand (GloVe) or together with the model (BERT); 1 point
-# for stating that the context is missing, so that all senses share one vector (the position is a welcome addition).*
-
-# %% [markdown]
-# ## Extensions
-#
-# The following two functions occur in most real implementations. They earn extra credit, and no later notebook needs them.
-#
-# W_q, W_k and W_v all multiply the same x. If these matrices are placed side by side in one matrix, a single product is enough.
-
-# %% nbgrader={"grade": false, "grade_id": "attention-project", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def project(
-    x: Float[Tensor, "... T D"], W_qkv: Float[Tensor, "D 3*d"]
-) -> tuple[Float[Tensor, "... T d"], Float[Tensor, "... T d"], Float[Tensor, "... T d"]]:
-    """Queries, keys and values from one matrix product.  (extension, ●○○, 3 minutes)
-
-    W_qkv contains W_q, W_k and W_v side by side, in this order, with d columns each. Returns a
-    tuple of three tensors.
-    """
-    ### BEGIN SOLUTION
-    return tuple((x @ W_qkv).chunk(3, dim=-1))
-    ### END SOLUTION
-
-# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "attention-project-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
-check("attention.project", lambda case: project(case["x"], case["W_qkv"]))
-
-# %% [markdown]
-# The second function splits the last axis into heads, which the code of section 6 did incorrectly. With this function,
-# `attention(split_heads(q, H), split_heads(k, H), split_heads(v, H), …)` computes all heads at once.
+# Most real implementations need neither three products nor a loop. W_q, W_k and W_v all multiply the same x, so they are placed side by side in one matrix, and a single product is enough. Then each of its three parts is split into heads, which the code of section 6 did incorrectly. With the following function,
+# `attention(split_heads(q, H), split_heads(k, H), split_heads(v, H), …)` computes all heads at once. Writing it earns extra credit, and no later notebook needs it.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x: Float[Tensor, "B T D"], heads: int) -> Float[Tensor, "B H T d"]:
@@ -1061,7 +1009,8 @@ check("attention.split_heads", lambda case: split_heads(case["x"], case["heads"]
 
 # %% tags=["demo"]
 queries, keys, values = (
-    split_heads(t, 5) for t in project(x_river[None], torch.cat(full[:3], dim=1))
+    split_heads(t, 5)
+    for t in (x_river[None] @ torch.cat(full[:3], dim=1)).chunk(3, dim=-1)
 )
 no_mask = torch.ones(1, 1, 1, 9, dtype=torch.bool)
 at_once = attention(queries, keys, values, no_mask)                   # 1 5 9 10
@@ -1088,7 +1037,6 @@ print(
 # ## References
 #
 # - Baan, J. (2026). Fix several bugs, one critical. github.com/jsbaan/transformer-from-scratch/pull/6.
-# - Bahdanau, D., Cho, K. and Bengio, Y. (2015). Neural machine translation by jointly learning to align and translate. *ICLR*. arXiv:1409.0473.
 # - FuxiCTR (2022). MultiHeadAttention bug when num_heads is greater than 1. github.com/reczoo/FuxiCTR/issues/30.
 # - Jain, S. and Wallace, B. C. (2019). Attention is not Explanation. *NAACL-HLT*, 3543–3556. arXiv:1902.10186.
 # - Pennington, J., Socher, R. and Manning, C. D. (2014). GloVe: global vectors for word representation. *EMNLP*, 1532–1543.

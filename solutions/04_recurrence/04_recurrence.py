@@ -12,7 +12,7 @@
 # Before attention, networks read a sentence word by word and updated a memory. You will build such networks and measure how much of the first word they remember. In a translator, an **encoder** reads a sentence and a **decoder**
 # generates its translation. The two are connected first by a single vector, then by attention to all words. Finally, attention replaces the recurrence. Three translators show how much each of these steps contributes.
 #
-# **You need** notebooks 02 and 03. **Time** about 80 minutes, or two hours if PyTorch is new to you: nine exercises and two written questions. *Further* sections add a bug to find and four extensions.
+# **You need** notebooks 02 and 03. **Time** about 80 minutes, or two hours if PyTorch is new to you: nine exercises and two written questions. *Further* sections add a bug to find and three extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb) · next: [05 · ELMo](../05_elmo/05_elmo.ipynb)
 
@@ -836,7 +836,7 @@ tables.scores_by_seed(dot_seeds, additive_seeds)
 
 # %% [markdown]
 # With the simpler score, the model translates more than 97 % of the sentences exactly for every seed. Three seeds are too few to decide whether the dot product is a little worse than the
-# additive score. Seed 0 alone would have suggested that the two scores are equally good, and seed 1 alone that the dot product is worse.
+# additive score. Seed 0 alone would have suggested that the dot product is slightly better, and seed 1 alone that it is worse.
 
 # %% [markdown]
 # We use your function in the network trained with the first seed and look at the attention weights:
@@ -923,7 +923,7 @@ check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 
 # %% [markdown]
 # What does the mask of 2021 hide, and would the loss have revealed the bugs? We compare this mask with yours in the trained translator. We also trained new
-# models with each mask for three seeds (`python -m experiments cross_mask`); as a control, we tested them with the source of another sentence. (Source and target
+# models with each mask for three seeds (`python -m experiments cross_mask`); as a control, we tested them with the source sentence of another pair. (Source and target
 # are padded to the same width, as in the Keras example.)
 
 # %% tags=["demo", "record"]
@@ -1004,7 +1004,7 @@ tables.families(remembered, between[-1], reach, shares, longest_words, costs)
 
 # %% [markdown]
 # Recurrence has returned. An LSTM takes its steps one by one because each state passes through a matrix and a tanh. State-space models such as S4 (Gu et al. 2022)
-# and Mamba (Gu and Dao 2023), and RWKV (Peng et al. 2023), make the update *linear*; in its simplest form, $h_t = a_t \odot h_{t-1} + u_t$. A linear recurrence can be computed for all positions in parallel (Martin and Cundy 2018), and generation still needs only a state of fixed size. In Mamba $a_t$ depends on the token, like
+# and Mamba (Gu and Dao 2023) make the update *linear*, as does RWKV (Peng et al. 2023); in its simplest form, $h_t = a_t \odot h_{t-1} + u_t$. A linear recurrence can be computed for all positions in parallel (Martin and Cundy 2018), and generation still needs only a state of fixed size. In Mamba $a_t$ depends on the token, like
 # a forget gate. The bottleneck of question 1 remains: such models are worse than transformers at copying from long texts (Jelassi et al. 2024). Hybrids therefore keep a few
 # attention layers: Jamba has one for every seven Mamba layers (Lieber et al. 2024).
 
@@ -1012,53 +1012,33 @@ tables.families(remembered, between[-1], reach, shares, longest_words, costs)
 # The next notebooks add ELMo, BERT and GPT to these measurements; notebook 12 shows the complete table.
 
 # %% [markdown]
-# Now write two columns of the table of Vaswani et al. (2017) as functions: the operations and the path length. These exercises count as extra credit.
+# For very long texts, Vaswani et al. (2017, section 4) suggest **restricted** self-attention, in which a word attends only to words at most r positions away. Its operations grow like rTD instead of T²D, but about T/r layers are needed until the last word can depend on the first.
+# Now write two columns of their table as functions: the operations of attention, restricted or not, and the path length. These exercises count as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-flops_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def flops_attention(T: int, D: int) -> int:
+def flops_attention(T: int, D: int, window: int) -> int:
     """The multiply-adds of one self-attention operation over T word vectors of size D.
-    (extension, ●○○, 3 minutes)
+    (extension, ●●○, 6 minutes)
 
-    Count the two products that combine words: all scores, and the weighted sums of the values.
-    One multiplication together with one addition counts as 1. Do not count the projections,
-    the scaling or the softmax.
+    A word attends to itself and to all words at most `window` positions away. Near both ends
+    of the text there are fewer such words.
+
+    Count the two products that combine words: the scores of each word with the words that it
+    attends to, and the weighted sum of their values. One multiplication together with one
+    addition counts as 1. Do not count the projections, the scaling or the softmax.
     """
     ### BEGIN SOLUTION
-    return 2 * T * T * D
+    pairs = sum(min(i, window) + 1 + min(T - 1 - i, window) for i in range(T))
+    return 2 * pairs * D
     ### END SOLUTION
 
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "recurrence-flops_attention-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.flops_attention", lambda case: flops_attention(*case["x"].shape))
-
-# %% nbgrader={"grade": false, "grade_id": "recurrence-flops_recurrent", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def flops_recurrent(T: int, D: int, gates: int) -> int:
-    """The multiply-adds of a recurrent layer over T words.  (extension, ●○○, 3 minutes)
-
-    Words and state have size D. Count the products with W_x and W_h at every word. gates is 1
-    for a plain network and 4 for an LSTM; the matrices have gates · D columns. One
-    multiplication together with one addition counts as 1. Do not count biases or activations.
-    """
-    ### BEGIN SOLUTION
-    return 2 * T * D * D * gates
-    ### END SOLUTION
-
-# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "recurrence-flops_recurrent-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.flops_recurrent", lambda case: flops_recurrent(
-    *case["x"].shape, case["gates"]
+check("recurrence.flops_attention", lambda case: flops_attention(
+    *case["x"].shape, case["window"]
 ))
 
 # %% tags=["demo"]
-for gates, name in ((1, "plain network"), (4, "LSTM")):
-    meet = next(T for T in range(1, 10_000)
-                if flops_attention(T, costs.width) >= flops_recurrent(T, costs.width, gates))
-    print(
-        f"{name:<14} attention needs at least as many multiply-adds from T = {meet} on (D = "
-        f"{costs.width})"
-    )
-print(
-    "measured       attention takes at least as long as the plain network from T ≈ "
-    f"{costs.crossing:.0f} on"
-)
+tables.multiply_adds(flops_attention, costs, longest=sizes[-1])
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-path_length", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def path_length(T: int, architecture: str) -> int:

@@ -46,23 +46,23 @@ recurrent_step = Exercise(
     rule=Rule(axes={"": "B H"}),
     mistakes=(
         Mistake(
-            "Old state left out",
+            "old state left out",
             "Your answer does not change when h changes, so the network has no memory. Add the product of h and W_h.",
             "x @ W_x + h @ W_h + b", "x @ W_x + b",
         ),
         Mistake(
-            "Word left out",
+            "word left out",
             "Your answer does not change when x changes, so the network never reads the word. Add the product of x and W_x.",
             "x @ W_x + h @ W_h + b", "h @ W_h + b",
         ),
-        Mistake("Bias left out", "Your answer does not change when b changes, because the bias is missing from the sum.", " + b)", ")"),
+        Mistake("bias left out", "Your answer does not change when b changes, because the bias is missing from the sum.", " + b)", ")"),
         Mistake(
-            "No activation",
+            "no activation",
             "Some of your values lie outside the range from −1 to 1. The sum is correct, but the activation function after it is missing.",
             STEP, "x @ W_x + h @ W_h + b",
         ),
         Mistake(
-            "Sigmoid instead of tanh",
+            "sigmoid instead of tanh",
             "All your values are positive. The activation function of this network gives values of both signs.",
             "torch.tanh", "torch.sigmoid",
         ),
@@ -72,12 +72,12 @@ recurrent_step = Exercise(
             "h @ W_h", "h @ W_h.T",
         ),
         Mistake(
-            "Bias added after the activation",
+            "bias added after the activation",
             "Your values can leave the range from −1 to 1, by as much as the bias. Add the bias before the activation.",
             STEP, "torch.tanh(x @ W_x + h @ W_h) + b",
         ),
         Mistake(
-            "Word and state activated separately",
+            "word and state activated separately",
             "Your values can leave the range from −1 to 1, because you add two activations. Add word, state and bias first, then apply one activation.",
             STEP, "torch.tanh(x @ W_x) + torch.tanh(h @ W_h + b)",
             also=(
@@ -87,7 +87,7 @@ recurrent_step = Exercise(
             ),
         ),
         Mistake(
-            "Old state added unchanged",
+            "old state added unchanged",
             "Your answer does not change with W_h, because you add the state as it is. The state would grow without limit. Multiply h by its matrix, and "
             "apply the activation to the sum of both products and the bias.",
             STEP, "torch.tanh(x @ W_x) + h",
@@ -99,7 +99,7 @@ recurrent_step = Exercise(
             "h @ W_h", "h",
         ),
         Mistake(
-            "Bias added twice",
+            "bias added twice",
             "You add the bias twice, once with each product. There is only one bias here. (PyTorch has two.)",
             STEP, "torch.tanh((x @ W_x + b) + (h @ W_h + b))",
         ),
@@ -109,7 +109,7 @@ recurrent_step = Exercise(
             "torch.tanh", "torch.relu",
         ),
         Mistake(
-            "New state added to the old state",
+            "new state added to the old state",
             "You add the result to h. A plain recurrent network replaces its state, whereas an LSTM was designed to keep part of the old state.",
             STEP, f"h + {STEP}",
         ),
@@ -174,68 +174,68 @@ lstm_step = Exercise(
     rule=Rule(axes={"0": "B H", "1": "B H"}),
     mistakes=(
         Mistake(
-            "Input and forget gates swapped",
+            "input and forget gates swapped",
             "You multiply the old cell by the input gate and the candidate by the forget gate. Check which block of columns belongs to which gate.",
             "i, f, g, o =", "f, i, g, o =",
         ),
         Mistake(
-            "Candidate and output gate swapped",
+            "candidate and output gate swapped",
             "You have swapped the last two blocks of columns. The order is i, f, g, o, as in PyTorch.",
             "i, f, g, o =", "i, f, o, g =",
         ),
         Mistake(
-            "Sigmoid applied to the candidate",
+            "sigmoid applied to the candidate",
             "You only ever add positive values to the cell. The candidate is not a gate, so its activation function should give values of both signs.",
             "torch.tanh(g)", "torch.sigmoid(g)",
         ),
         Mistake(
-            "Cell returned first",
+            "cell returned first",
             "Your two results are in the wrong order: the tuple is (h, c).",
             OUT, "return c, torch.sigmoid(o) * torch.tanh(c)",
         ),
         Mistake(
-            "State computed from the old cell",
+            "state computed from the old cell",
             "Your cell is correct. Your state, however, is computed from the cell *before* this word; use the new cell.",
             edits={"    c = torch.sigmoid(f)": "    old = c\n    c = torch.sigmoid(f)", OUT: "return torch.sigmoid(o) * torch.tanh(old), c"},
         ),
         Mistake(
-            "No tanh around the cell",
+            "no tanh around the cell",
             "Your cell is correct, but some values of your state are too large. Apply tanh to the cell before you apply the output gate.",
             OUT, "return torch.sigmoid(o) * c, c",
         ),
         Mistake(
-            "Output gate left out",
+            "output gate left out",
             "Your cell is correct, but your state exposes the whole cell, because you never use one of the four blocks.",
             OUT, "return torch.tanh(c), c",
         ),
         Mistake(
-            "Input gate set to 1 − f",
+            "input gate set to 1 − f",
             "Your input gate is 1 − f, as in a GRU. In an LSTM the two gates are independent.",
             "torch.sigmoid(i)", "(1 - torch.sigmoid(f))",
         ),
         Mistake(
-            "Forget gate left out",
+            "forget gate left out",
             "Your cell keeps everything for ever, as the LSTM of 1997 did. Here the forget gate decides how much is kept.",
             "torch.sigmoid(f) * c", "c",
         ),
         Mistake(
-            "Old state left out",
+            "old state left out",
             "Your answers do not change when h changes, because the gates see only the word. Add the product of h and W_h.",
             "x @ W_x + h @ W_h + b", "x @ W_x + b",
         ),
         Mistake(
-            "Every fourth column taken instead of blocks",
+            "every fourth column taken instead of blocks",
             "Your first gate takes the columns 0, 4, 8, …. Each gate has a block of H adjacent columns.",
             ".chunk(4, dim=-1)", ".unflatten(-1, (-1, 4)).unbind(-1)",
         ),
         Mistake(
-            "Blocks in a different order",
+            "blocks in a different order",
             "You use all four parts, but you assign them to the wrong blocks of columns. The order is i, f, g, o.",
             code=in_order(OTHER_ORDERS[0]),
             also=tuple(in_order(blocks) for blocks in OTHER_ORDERS[1:]),
         ),
         Mistake(
-            "Gates without a sigmoid",
+            "gates without a sigmoid",
             "Your gates can be negative or greater than 1. Apply a sigmoid to three of the four blocks first.",
             code="""
 def lstm_step(x, h, c, W_x, W_h, b):
@@ -245,7 +245,7 @@ def lstm_step(x, h, c, W_x, W_h, b):
 """,
         ),
         Mistake(
-            "Tanh applied to all four blocks",
+            "tanh applied to all four blocks",
             "Your gates can be negative. Apply a sigmoid to the three gates and tanh only to the candidate.",
             code="""
 def lstm_step(x, h, c, W_x, W_h, b):
@@ -255,31 +255,31 @@ def lstm_step(x, h, c, W_x, W_h, b):
 """,
         ),
         Mistake(
-            "Candidate without tanh",
+            "candidate without tanh",
             "You add the candidate to the cell as it is. Apply tanh to it first.",
             "torch.tanh(g)", "g",
         ),
         Mistake(
-            "Squashed cell returned",
+            "squashed cell returned",
             "Your state is correct. Return the cell itself, because its tanh is needed only for the state.",
             OUT, "return torch.sigmoid(o) * torch.tanh(c), torch.tanh(c)",
         ),
         Mistake(
-            "Old cell returned",
+            "old cell returned",
             "Your state is correct, but the cell that you return is the one that was passed in.",
             edits={
                 "    c = torch.sigmoid(f)": "    old = c\n    c = torch.sigmoid(f)",
                 OUT: "return torch.sigmoid(o) * torch.tanh(c), old",
             },
         ),
-        Mistake("Bias left out", "Your answers do not change when b changes, because the bias is missing from the sum.", " + b)", ")"),
+        Mistake("bias left out", "Your answers do not change when b changes, because the bias is missing from the sum.", " + b)", ")"),
         Mistake(
             "1 added to the forget gate",
             "Your forget gate is more open than it should be, because you add 1 to its input. Such an initialisation belongs in the bias, which is given here.",
             "torch.sigmoid(f)", "torch.sigmoid(f + 1)",
         ),
         Mistake(
-            "State and cell swapped",
+            "state and cell swapped",
             "You multiply the cell by W_h and the state by the forget gate. The state h belongs with W_h, and the cell c belongs with the forget gate.",
             edits={"h @ W_h": "c @ W_h", "torch.sigmoid(f) * c": "torch.sigmoid(f) * h"},
         ),
@@ -339,27 +339,27 @@ encode_to_vector = Exercise(
     uses=("recurrence.lstm_step",),
     mistakes=(
         Mistake(
-            "Padding read like words",
+            "padding read like words",
             "Your results for sentences without padding are correct. In the others, the state keeps changing at padding, where there is no word.",
             HELD, "h, c = new_h, new_c",
         ),
         Mistake(
-            "Cell updated at padding",
+            "cell updated at padding",
             "At padding, you keep the state unchanged but update the cell. Where padding comes first, the cell is therefore no longer 0 at the first word.",
             HELD, "h, c = torch.where(real, new_h, h), new_c",
         ),
         Mistake(
-            "State updated at padding",
+            "state updated at padding",
             "At padding, you keep the cell unchanged but update the state. State and cell must both stay as they are.",
             HELD, "h, c = new_h, torch.where(real, new_c, c)",
         ),
         Mistake(
-            "State set to 0 at padding",
+            "state set to 0 at padding",
             "Sentences that end in padding have a state of 0, because you clear the state at padding. It should be *kept*.",
             HELD, "h, c = new_h * real, new_c * real",
         ),
         Mistake(
-            "Padding vectors set to 0",
+            "padding vectors set to 0",
             "A vector of zeros is still an input to the LSTM: its gates have a bias and see the old state. At padding, state and cell must stay as they are.",
             edits={READ: "new_h, new_c = lstm_step(words[:, t] * real, h, c, W_x, W_h, b)", HELD: "h, c = new_h, new_c",
                    "        real = keep[:, t, None]\n": "", "    for t in range(words.shape[1]):\n": "    for t in range(words.shape[1]):\n        real = keep[:, t, None]\n"},
@@ -370,37 +370,37 @@ encode_to_vector = Exercise(
             "real = keep[:, t, None]", "real = ~keep[:, t, None]",
         ),
         Mistake(
-            "Cell returned",
-            "You return the cell c. The decoder needs the state h.",
+            "cell returned",
+            "You return the cell state c. The decoder needs the state h.",
             "return h", "return c",
         ),
         Mistake(
-            "Sentences read from right to left",
+            "sentences read from right to left",
             "You read the sentences from their end. This encoder should read from left to right.",
             "range(words.shape[1])", "reversed(range(words.shape[1]))",
         ),
         Mistake(
-            "State and cell reset at every word",
+            "state and cell reset at every word",
             "You read each word with an empty state, so your vector depends only on the last word. Pass state and cell on to the next step.",
             READ, "new_h, new_c = lstm_step(words[:, t], torch.zeros_like(h), torch.zeros_like(c), W_x, W_h, b)",
         ),
         Mistake(
-            "Cell reset at every word",
+            "cell reset at every word",
             "You pass the state on, but every word starts with an empty cell, so the content that the forget gate should keep is lost.",
             READ, "new_h, new_c = lstm_step(words[:, t], h, torch.zeros_like(c), W_x, W_h, b)",
         ),
         Mistake(
-            "Last word skipped",
+            "last word skipped",
             "Your answer does not depend on the last column. Read every word.",
             "range(words.shape[1])", "range(words.shape[1] - 1)",
         ),
         Mistake(
-            "First word skipped",
+            "first word skipped",
             "Your answer does not depend on the first column. Read every word.",
             "range(words.shape[1])", "range(1, words.shape[1])",
         ),
         Mistake(
-            "Mean of all states returned",
+            "mean of all states returned",
             "You return a mean over the states. Return the state after the last word, which must contain all the information about the sentence.",
             code="""
 def encode_to_vector(words, keep, W_x, W_h, b):
@@ -415,7 +415,7 @@ def encode_to_vector(words, keep, W_x, W_h, b):
 """,
         ),
         Mistake(
-            "State and cell started at 1",
+            "state and cell started at 1",
             "Your state and cell start at 1. Before the first word nothing is known, so both should start at 0.",
             "torch.zeros(", "torch.ones(",
         ),
@@ -500,38 +500,38 @@ additive_attention = Exercise(
     rule=Rule(axes={"0": "B E", "1": "B Ts"}),
     mistakes=(
         Mistake(
-            "No tanh",
+            "no tanh",
             "Your weights do not depend on the state at all. Without tanh, the state adds the same number to every score, and the softmax cancels this number.",
             ADDITIVE, "scores = (keys + (state @ W_s)[:, None]) @ v",
         ),
         Mistake(
-            "Tanh applied to the score",
+            "tanh applied to the score",
             "Your scores lie between −1 and 1. Apply tanh before the product with v, not after it.",
             ADDITIVE, "scores = torch.tanh((keys + (state @ W_s)[:, None]) @ v)",
         ),
         Mistake(
-            "State left out of the scores",
+            "state left out of the scores",
             "Your weights do not depend on the state, so every generated token would attend to the same words. If you apply tanh to state and key separately, the state adds the same number to every score, and the softmax cancels this number. Add the two first, then apply a single tanh.",
             ADDITIVE, "scores = torch.tanh(keys) @ v",
             also=(additive_by("scores = (torch.tanh(keys) + torch.tanh(state @ W_s)[:, None]) @ v"),),
         ),
         Mistake(
-            "Sum without v",
+            "sum without v",
             "Your answer does not change with v. Weight the coordinates by v when you add them up.",
             ADDITIVE, "scores = torch.tanh(keys + (state @ W_s)[:, None]).sum(dim=-1)",
         ),
         Mistake(
-            "Sigmoid instead of tanh",
+            "sigmoid instead of tanh",
             "You use a sigmoid, whose values are all positive. The activation here is tanh, which gives values of both signs.",
             ADDITIVE, "scores = torch.sigmoid(keys + (state @ W_s)[:, None]) @ v",
         ),
         Mistake(
-            "Projected state multiplied instead of added",
+            "projected state multiplied instead of added",
             "You multiply the projected state by the keys. In additive attention they are added.",
             ADDITIVE, "scores = torch.tanh(keys * (state @ W_s)[:, None]) @ v",
         ),
         Mistake(
-            "Source padding not masked",
+            "source padding not masked",
             "Your results for sentences without padding are correct. In the others, padding takes weight from the words. Mask its scores before the softmax.",
             SHOWN, "scores",
         ),
@@ -542,56 +542,56 @@ additive_attention = Exercise(
             also=(additive_by(ADDITIVE, "scores.masked_fill(keep, -1e9).softmax(dim=-1)"),),
         ),
         Mistake(
-            "Padding scores set to 0",
+            "padding scores set to 0",
             "Padding still takes weight from the words, because a score of 0 is a score like any other and its exponential is 1.",
             SHOWN, "scores.masked_fill(~keep, 0.0)",
         ),
         Mistake(
-            "Mask applied after the softmax",
+            "mask applied after the softmax",
             "The remaining weights add up to less than 1, because padding had received its share before you removed it. Mask the scores, not the weights.",
             f"{SHOWN}.softmax(dim=-1)", "scores.softmax(dim=-1) * keep",
         ),
         Mistake(
-            "Softmax over the batch",
+            "softmax over the batch",
             "Your columns add up to 1, so the sentences of the batch compete with each other. The words of one sentence should compete.",
             "softmax(dim=-1)", "softmax(dim=0)",
             also=(additive_by(ADDITIVE, "scores.masked_fill(~keep, -1e9).softmax(dim=0)"),),
         ),
         Mistake(
-            "Overflowing exponentials",
+            "overflowing exponentials",
             "Your answer is correct where the scores are small. For scores above about 88 the exponential overflows float32, and ∞ / ∞ is NaN. `softmax` subtracts the "
             "largest score first.",
             f"{SHOWN}.softmax(dim=-1)", f"{SHOWN}.exp()\n    weights = weights / weights.sum(dim=-1, keepdim=True)",
             also=(additive_by(ADDITIVE, "scores.exp() * keep\n    weights = weights / weights.sum(dim=-1, keepdim=True)"),),
         ),
         Mistake(
-            "Scores divided by the root of the width",
+            "scores divided by the root of the width",
             "Your weights are too uniform. Additive scores are not divided by anything.",
             ADDITIVE, f"{ADDITIVE} / len(v) ** 0.5",
         ),
         Mistake(
-            "Keys averaged instead of values",
+            "keys averaged instead of values",
             "Your weights are correct, but you apply them to the keys. The context is a weighted sum of the values.",
             MIXED, "return (weights[:, None] @ keys)[:, 0], weights",
         ),
         Mistake(
-            "Unweighted mean of the values",
+            "unweighted mean of the values",
             "Your weights are correct, but your output does not use them, because it is the plain mean of the values.",
             MIXED, "return values.mean(dim=1), weights",
         ),
         Mistake(
-            "Results in the wrong order",
+            "results in the wrong order",
             "Your two results are swapped: the tuple is (context, weights).",
             MIXED, "return weights, (weights[:, None] @ values)[:, 0]",
         ),
         Mistake(
-            "Scores returned instead of weights",
+            "scores returned instead of weights",
             "Your context is correct. The second result should be the weights, after the softmax.",
             MIXED, "return (weights[:, None] @ values)[:, 0], scores",
             also=(additive_by(ADDITIVE, f"{SHOWN}.softmax(dim=-1)\n    scores = {SHOWN}", "return (weights[:, None] @ values)[:, 0], scores"),),
         ),
         Mistake(
-            "Extra axis in the context",
+            "extra axis in the context",
             "Your context has an extra axis of size 1. Return one vector per sentence, (B, E).",
             MIXED, "return weights[:, None] @ values, weights",
         ),
@@ -667,12 +667,12 @@ dot_attention = Exercise(
     rule=Rule(axes={"0": "B E", "1": "B Ts"}),
     mistakes=(
         Mistake(
-            "Scores scaled as in the transformer",
+            "scores scaled as in the transformer",
             "Your weights are too uniform, because you divide by √H, as the transformer does. Luong, Pham and Manning do not scale their scores.",
             PRODUCT, f"{PRODUCT} / state.shape[1] ** 0.5",
         ),
         Mistake(
-            "Padding not masked",
+            "padding not masked",
             "Your results for sentences without padding are correct. In the others, padding takes weight from the words. Mask its scores before the softmax.",
             SHOWN, "scores",
         ),
@@ -683,66 +683,66 @@ dot_attention = Exercise(
             also=(dot_by(PRODUCT, "scores.masked_fill(keep, -1e9).softmax(dim=-1)"),),
         ),
         Mistake(
-            "Padding scores set to 0",
+            "padding scores set to 0",
             "Padding still takes weight from the words, because a score of 0 is a score like any other and its exponential is 1.",
             SHOWN, "scores.masked_fill(~keep, 0.0)",
         ),
         Mistake(
-            "Mask applied after the softmax",
+            "mask applied after the softmax",
             "The remaining weights add up to less than 1, because padding had received its share before you removed it. Mask the scores, not the weights.",
             f"{SHOWN}.softmax(dim=-1)", "scores.softmax(dim=-1) * keep",
         ),
         Mistake(
-            "Softmax over the batch",
+            "softmax over the batch",
             "Your columns add up to 1, so the sentences of the batch compete with each other. The words of one sentence should compete.",
             "softmax(dim=-1)", "softmax(dim=0)",
             also=(dot_by(PRODUCT, "scores.masked_fill(~keep, -1e9).softmax(dim=0)"),),
         ),
         Mistake(
-            "All words weighted equally",
+            "all words weighted equally",
             "Your weights are the same for all words of a source, whatever their scores. They should be the softmax of the scores.",
             "scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)", "keep / keep.sum(dim=-1, keepdim=True)",
         ),
         Mistake(
-            "Best word only",
+            "best word only",
             "You use only the word with the highest score. A softmax also gives some weight to the other words.",
             "scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)",
             "torch.zeros_like(scores).scatter(1, scores.masked_fill(~keep, -torch.inf).argmax(1, keepdim=True), 1.0)",
         ),
         Mistake(
-            "Tanh of the dot products",
+            "tanh of the dot products",
             "Your scores lie between −1 and 1, because you apply tanh, which belongs to the additive score. Here the score is simply the dot product.",
             PRODUCT, f"scores = torch.tanh({PRODUCT.removeprefix('scores = ')})",
         ),
         Mistake(
-            "Cosines instead of dot products",
+            "cosines instead of dot products",
             "Your scores do not grow with the length of the vectors, because you normalise them. Use the plain dot product.",
             PRODUCT, "scores = torch.nn.functional.cosine_similarity(keys, state[:, None], dim=-1)",
         ),
         Mistake(
-            "State left out of the scores",
+            "state left out of the scores",
             "Your weights do not depend on the state, so every generated token would attend to the same words.",
             PRODUCT, "scores = keys.sum(dim=-1)",
         ),
         Mistake(
-            "Overflowing exponentials",
+            "overflowing exponentials",
             "Your answer is correct where the scores are small. For scores above about 88 the exponential overflows float32, and ∞ / ∞ is NaN. `softmax` subtracts the "
             "largest score first.",
             f"{SHOWN}.softmax(dim=-1)", f"{SHOWN}.exp()\n    weights = weights / weights.sum(dim=-1, keepdim=True)",
             also=(dot_by(PRODUCT, "scores.exp() * keep\n    weights = weights / weights.sum(dim=-1, keepdim=True)"),),
         ),
         Mistake(
-            "Keys averaged instead of values",
+            "keys averaged instead of values",
             "Your weights are correct, but you apply them to the keys. The context is a weighted sum of the values.",
             MIXED, "return (weights[:, None] @ keys)[:, 0], weights",
         ),
         Mistake(
-            "Results in the wrong order",
+            "results in the wrong order",
             "Your two results are swapped: the tuple is (context, weights).",
             MIXED, "return weights, (weights[:, None] @ values)[:, 0]",
         ),
         Mistake(
-            "Scores returned instead of weights",
+            "scores returned instead of weights",
             "Your context is correct. The second result should be the weights, after the softmax.",
             MIXED, "return (weights[:, None] @ values)[:, 0], scores",
             also=(dot_by(PRODUCT, f"{SHOWN}.softmax(dim=-1)\n    scores = {SHOWN}", "return (weights[:, None] @ values)[:, 0], scores"),),
@@ -836,7 +836,7 @@ cross_attention = Exercise(
     rule=Rule(axes={"0": "B Tt dv", "1": "B Tt Ts"}),
     mistakes=(
         Mistake(
-            "Source padding not masked",
+            "source padding not masked",
             "Your results for sentences without padding are correct. In the others, padding takes weight from the words. Mask its scores before the softmax.",
             HIDDEN, "scores",
         ),
@@ -847,38 +847,38 @@ cross_attention = Exercise(
             also=(hidden_by("scores.masked_fill(source_keep[:, None, :], -1e9)"),),
         ),
         Mistake(
-            "Softmax over the target",
+            "softmax over the target",
             "Your columns add up to 1 instead of your rows, because the target positions compete for a source word.",
             "softmax(dim=-1)", "softmax(dim=-2)",
             also=(hidden_by("scores.masked_fill(~source_keep[:, None, :], -1e9)", "softmax(dim=-2)"),),
         ),
         Mistake(
-            "Scores not scaled",
+            "scores not scaled",
             "Your weights are too peaked, because the scores are not divided by √d.",
             " / W_q.shape[1] ** 0.5", "",
         ),
         Mistake(
-            "Scores scaled by the width of the model",
+            "scores scaled by the width of the model",
             "Your weights are wrong wherever D and d differ. The scores are sums over the d columns of the projections, so divide by √d.",
             "W_q.shape[1]", "W_q.shape[0]",
         ),
         Mistake(
-            "Scores divided by d instead of √d",
+            "scores divided by d instead of √d",
             "Your weights are too uniform, because you divide the scores by d instead of √d.",
             " ** 0.5", "",
         ),
         Mistake(
-            "Keys averaged instead of values",
+            "keys averaged instead of values",
             "Your weights are correct, but you apply them to the keys. The values have a matrix of their own.",
             "weights @ (enc @ W_v)", "weights @ (enc @ W_k)",
         ),
         Mistake(
-            "Keys projected with W_q",
+            "keys projected with W_q",
             "Your queries and keys share a matrix, and W_k is never used for the scores.",
             "enc @ W_k", "enc @ W_q",
         ),
         Mistake(
-            "Roles of encoder and decoder swapped",
+            "roles of encoder and decoder swapped",
             "Your queries come from the source, and your keys and values come from the target. Use the decoder for the queries and the encoder for keys and values.",
             code="""
 def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
@@ -896,27 +896,27 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
             ),
         ),
         Mistake(
-            "Scores scaled by the width of the values",
+            "scores scaled by the width of the values",
             "Your weights are wrong wherever d and dv differ. The scores are sums over the d columns of queries and keys, so divide by √d.",
             "W_q.shape[1]", "W_v.shape[1]",
         ),
         Mistake(
-            "Padding scores set to 0",
+            "padding scores set to 0",
             "Padding still takes weight from the words, because a score of 0 is a score like any other and its exponential is 1.",
             HIDDEN, "scores.masked_fill(~source_keep[:, None, :], 0.0)",
         ),
         Mistake(
-            "Padding vectors set to 0",
+            "padding vectors set to 0",
             "Padding still takes weight from the words, because a key of zeros has the score 0 and the exponential of 0 is 1.",
             edits={"scores = (dec": "enc = enc * source_keep[:, :, None]\n    scores = (dec", HIDDEN: "scores"},
         ),
         Mistake(
-            "Padding masked too weakly",
+            "padding masked too weakly",
             "Padding with large scores still receives weight, because you subtract too little from these scores. Their exponentials have to be 0.",
             HIDDEN, "(scores - 10.0 * ~source_keep[:, None, :])",
         ),
         Mistake(
-            "Overflowing exponentials",
+            "overflowing exponentials",
             "Your answer is correct where the scores are small. For scores above about 88 the exponential overflows float32, and ∞ / ∞ is NaN; far below 0 the result is 0 / 0. "
             "`softmax` subtracts the largest score first.",
             f"{HIDDEN}.softmax(dim=-1)", f"{HIDDEN}.exp()\n    weights = weights / weights.sum(dim=-1, keepdim=True)",
@@ -927,20 +927,20 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
             ),
         ),
         Mistake(
-            "Causal mask on the source",
+            "causal mask on the source",
             "Your first target position sees only one source word. The whole source is known before the target begins, so mask only its padding.",
             HIDDEN,
             "scores.masked_fill(~(source_keep[:, None, :] & torch.ones_like(scores).tril().bool()), -torch.inf)",
             also=(hidden_by("scores.masked_fill(~(source_keep[:, None, :] & torch.ones_like(scores).tril().bool()), -1e9)"),),
         ),
         Mistake(
-            "Mask aligned with the target axis",
+            "mask aligned with the target axis",
             "Your source_keep has no axis for the target, so it is broadcast over the sentences; where there are as many sentences as target positions, "
             "it hides the wrong words. Give it an axis of size 1 in the middle.",
             "~source_keep[:, None, :]", "~source_keep",
         ),
         Mistake(
-            "Scores returned instead of weights",
+            "scores returned instead of weights",
             "Your output is correct. The second result should be the weights, after the softmax.",
             "return weights @ (enc @ W_v), weights", "return weights @ (enc @ W_v), scores",
             also=(
@@ -953,27 +953,27 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
             ),
         ),
         Mistake(
-            "Encoder vectors used as values",
+            "encoder vectors used as values",
             "Your weights are correct, but you apply them to the encoder's vectors. The values have their own matrix, W_v.",
             "weights @ (enc @ W_v)", "weights @ enc",
         ),
         Mistake(
-            "Queries projected with W_k",
+            "queries projected with W_k",
             "Your queries and keys share a matrix, and W_q is never used for the scores.",
             "dec @ W_q", "dec @ W_k",
         ),
         Mistake(
-            "Mask applied after the softmax",
+            "mask applied after the softmax",
             "The remaining weights add up to less than 1, because padding had received its share before you removed it. Mask the scores, not the weights.",
             f"{HIDDEN}.softmax(dim=-1)", "scores.softmax(dim=-1) * source_keep[:, None, :]",
         ),
         Mistake(
-            "Results in the wrong order",
+            "results in the wrong order",
             "Your two results are swapped: the tuple is (output, weights).",
             "return weights @ (enc @ W_v), weights", "return weights, weights @ (enc @ W_v)",
         ),
         Mistake(
-            "Self-attention of the source",
+            "self-attention of the source",
             "Your queries also come from the encoder, so the target is never used. Which of the two sequences should provide the queries?",
             code="""
 def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
@@ -1034,42 +1034,42 @@ decoder_mask = Exercise(
     rule=Rule("equal", axes={"": "T T"}),
     mistakes=(
         Mistake(
-            "Only later positions allowed",
+            "only later positions allowed",
             "You allow the tokens that are still to be predicted and forbid the others.",
             ALLOWED, "places[:, None] < places",
         ),
         Mistake(
-            "Mask transposed",
+            "mask transposed",
             "Your first row allows every position, and your last row allows only one. Rows are the positions that attend, columns the positions attended to.",
             ALLOWED, "places[:, None] <= places",
         ),
         Mistake(
-            "Diagonal forbidden",
+            "diagonal forbidden",
             "Your positions may not attend to themselves, so the first position sees nothing at all. The inputs are already shifted: position i contains the preceding token, which may be used.",
             ALLOWED, "places[:, None] > places",
         ),
         Mistake(
-            "One position too many allowed",
+            "one position too many allowed",
             "Each of your positions also sees the next one, which contains exactly the token that it should predict.",
             ALLOWED, "places[:, None] + 1 >= places",
         ),
         Mistake(
-            "Everything allowed",
+            "everything allowed",
             "Your mask hides nothing, so every position sees the tokens that it should predict.",
             ALLOWED, "torch.ones(T, T, dtype=torch.bool)",
         ),
         Mistake(
-            "Only the diagonal allowed",
+            "only the diagonal allowed",
             "Each of your positions sees only itself, not the tokens before it.",
             ALLOWED, "places[:, None] == places",
         ),
         Mistake(
-            "Only two positions allowed",
+            "only two positions allowed",
             "Your positions attend only to themselves and to the position before them. They should be able to attend to all earlier positions.",
             ALLOWED, "(places[:, None] >= places) & (places[:, None] <= places + 1)",
         ),
         Mistake(
-            "Additive mask returned",
+            "additive mask returned",
             "You return 0 and −∞, to be added to scores. Return a mask of True and False.",
             ALLOWED, "torch.full((T, T), -torch.inf).triu(1)",
         ),
@@ -1151,82 +1151,82 @@ decoder_block = Exercise(
     uses=("recurrence.cross_attention",),
     mistakes=(
         Mistake(
-            "Cross-attention left out",
+            "cross-attention left out",
             "Your answer does not change with `encoded`, so the decoder would generate without having read the source.",
             edits={CROSS: "pass", SUM: "pass"},
         ),
         Mistake(
-            "Self-attention left out",
+            "self-attention left out",
             "Your answer does not change with the weights of `own`, so the positions of the target never attend to each other.",
             OWN, "pass",
         ),
         Mistake(
-            "Feed-forward network left out",
+            "feed-forward network left out",
             "Your answer does not change with the weights of `feed`, because the third part is missing.",
             FEED, "return x",
         ),
         Mistake(
-            "All residual connections left out",
+            "all residual connections left out",
             "You have left out the additions, so each part *replaces* its input vectors. Add the output of each part to its input.",
             edits={OWN: OWN.replace("x + ", ""), SUM: "x = seen", FEED: FEED.replace("x + ", "")},
         ),
         Mistake(
-            "Residual around the cross-attention left out",
+            "residual around the cross-attention left out",
             "The output of the cross-attention *replaces* the target's vectors. Add it to them.",
             SUM, "x = seen",
         ),
         Mistake(
-            "Residual around the feed-forward network left out",
+            "residual around the feed-forward network left out",
             "The output of the feed-forward network *replaces* the vectors. Add it to them.",
             FEED, FEED.replace("x + ", ""),
         ),
         Mistake(
-            "Residual around the self-attention left out",
+            "residual around the self-attention left out",
             "The output of `own` *replaces* the vectors. Add it to them.",
             OWN, OWN.replace("x + ", ""),
         ),
         Mistake(
-            "Cross-attention before self-attention",
+            "cross-attention before self-attention",
             "Your first two parts are in the wrong order. The target should attend to itself first, then to the source.",
             code=block_with(f"        {CROSS}\n        {SUM}\n        {OWN}\n        {FEED}"),
         ),
         Mistake(
-            "Feed-forward network before the cross-attention",
+            "feed-forward network before the cross-attention",
             "Your last two parts are in the wrong order. The feed-forward network should come last.",
             code=block_with(
                 f"        {OWN}\n        x = x + self.feed(self.norm_feed(x))\n        {CROSS}\n        return x + seen"
             ),
         ),
         Mistake(
-            "Three parts in parallel",
+            "three parts in parallel",
             "Each of your three parts reads the input of the block. The parts should follow one another, so that each part reads the sum produced by the previous part.",
             edits={OWN: f"given = x\n        {OWN}", CROSS: CROSS.replace("norm_cross(x)", "norm_cross(given)"), FEED: FEED.replace("norm_feed(x)", "norm_feed(given)")},
         ),
         Mistake(
-            "Layer norms left out",
+            "layer norms left out",
             "Your answer does not change with the weights of the norms, but each part should read *normalised* vectors.",
             edits={OWN: "x = x + self.own(x, keep)", CROSS: CROSS.replace("self.norm_cross(x)", "x"), FEED: "return x + self.feed(x)"},
         ),
         Mistake(
-            "Post-norm instead of pre-norm",
+            "post-norm instead of pre-norm",
             "You normalise the sums, as in the paper of 2017. Here each part should read normalised vectors, and the sum should stay as it is.",
             edits={OWN: "x = self.norm_own(x + self.own(x, keep))", CROSS: CROSS.replace("self.norm_cross(x)", "x"), SUM: "x = self.norm_cross(x + seen)",
                    FEED: "return self.norm_feed(x + self.feed(x))"},
         ),
         Mistake(
-            "One norm used for all three parts",
+            "one norm used for all three parts",
             "Your answer does not change with the weights of `norm_cross` and `norm_feed`: you use the first norm in all three places.",
             edits={CROSS: CROSS.replace("norm_cross", "norm_own"), FEED: FEED.replace("norm_feed", "norm_own")},
         ),
         Mistake(
-            "Normalised vectors on the residual stream",
+            "normalised vectors on the residual stream",
             "You pass the *normalised* vectors on along the residual stream. Normalise only the input of the branch, and leave the stream itself unchanged.",
             edits={OWN: "x = self.norm_own(x)\n        x = x + self.own(x, keep)",
                    CROSS: "x = self.norm_cross(x)\n        " + CROSS.replace("self.norm_cross(x)", "x"),
                    FEED: "x = self.norm_feed(x)\n        return x + self.feed(x)"},
         ),
         Mistake(
-            "Source normalised again",
+            "source normalised again",
             "You pass `encoded` through a norm of the decoder. The encoder has already normalised these vectors, so use them as they are.",
             CROSS, CROSS.replace("encoded", "self.norm_cross(encoded)"),
         ),
@@ -1236,12 +1236,12 @@ decoder_block = Exercise(
             OWN, "x = x + self.own(self.norm_own(x), torch.ones_like(keep))",
         ),
         Mistake(
-            "Causal mask instead of keep",
+            "causal mask instead of keep",
             "Your block uses a causal mask, whatever `keep` says. The caller decides which position of the target may attend to which.",
             OWN, "x = x + self.own(self.norm_own(x), torch.ones_like(keep).tril())",
         ),
         Mistake(
-            "Source padding not masked",
+            "source padding not masked",
             "Your answer changes with the vectors at the source's padding, because you do not pass `source_keep` on.",
             CROSS, CROSS.replace("source_keep", "torch.ones_like(source_keep)"),
         ),
@@ -1309,52 +1309,52 @@ shift_right = Exercise(
     rule=Rule("equal", axes={"": "B T"}),
     mistakes=(
         Mistake(
-            "Target returned unshifted",
+            "target returned unshifted",
             "You return the target as it is, so the decoder would receive the very token that it has to predict.",
             SHIFTED, "target.clone()",
         ),
         Mistake(
-            "First token overwritten by bos",
+            "first token overwritten by bos",
             "bos is at the front, but it has replaced the first token of the target, and the other tokens have not moved.",
             SHIFTED, "torch.cat([start, target[:, 1:]], dim=1)",
         ),
         Mistake(
-            "Target shifted left",
+            "target shifted left",
             "Your position t contains token t + 1, so the decoder would receive tokens that it has yet to predict.",
             SHIFTED, "torch.cat([target[:, 1:], start], dim=1)",
         ),
         Mistake(
-            "One column too many",
+            "one column too many",
             "Your answer is one column wider than the target, because you have kept its last token.",
             "target[:, :-1]", "target",
         ),
         Mistake(
-            "One column too few",
+            "one column too few",
             "Your answer is one column narrower than the target, because the bos at the front is missing.",
             SHIFTED, "target[:, :-1]",
         ),
         Mistake(
-            "Last token rotated to the front",
+            "last token rotated to the front",
             "Your first column contains the last token of the target. This is a rotation; put bos at the front instead.",
             SHIFTED, "target.roll(1, dims=1)",
         ),
         Mistake(
-            "Zeros in front",
+            "zeros in front",
             "Your first column is 0, which means padding here. The start token is an argument.",
             "torch.full_like(target[:, :1], bos)", "torch.zeros_like(target[:, :1])",
         ),
         Mistake(
-            "Shift along the batch",
+            "shift along the batch",
             "You have moved the sentences down, not the tokens to the right.",
             SHIFTED, "torch.cat([torch.full_like(target[:1], bos), target[:-1]], dim=0)",
         ),
         Mistake(
-            "Shift by two positions",
+            "shift by two positions",
             "You have moved the tokens by two positions. Position t should contain token t − 1.",
             SHIFTED, "torch.cat([start, start, target[:, :-2]], dim=1)",
         ),
         Mistake(
-            "Fixed number instead of bos",
+            "fixed number instead of bos",
             "Your first column contains the same number, whatever `bos` is. The start token is an argument.",
             "torch.full_like(target[:, :1], bos)", "torch.ones_like(target[:, :1])",
             also=(
@@ -1370,12 +1370,12 @@ def shift_right(target, bos):
             SHIFTED, "torch.full_like(target, bos)",
         ),
         Mistake(
-            "Batch shifted as one flat sequence",
+            "batch shifted as one flat sequence",
             "Your first sentence is correct. Every other sentence begins with the last token of the previous sentence. `roll` needs the axis as an argument, and every sentence should start with bos.",
             SHIFTED, "torch.cat([start[0], target.flatten()[:-1]]).view(target.shape)",
         ),
         Mistake(
-            "Padding replaced by bos",
+            "padding replaced by bos",
             "You have also replaced the padding by bos. Only the first column should be new.",
             SHIFTED,
             "torch.where(torch.cat([start, target[:, :-1]], dim=1) == 0, bos, torch.cat([start, target[:, :-1]], dim=1))",
@@ -1450,12 +1450,12 @@ greedy_translate = Exercise(
     rule=Rule("equal", axes={"": "B longest"}),
     mistakes=(
         Mistake(
-            "Logits of the first position used",
+            "logits of the first position used",
             "Your first token is correct and is then repeated. Check which position's logits you read.",
             "[:, -1].argmax", "[:, 0].argmax",
         ),
         Mistake(
-            "Tokens generated after eos",
+            "tokens generated after eos",
             "Your answer is correct up to eos, but your sentences continue after it. Pad each sentence after its own eos, not after the end of the longest sentence.",
             "best = torch.where(ended, pad, best)", "pass",
             also=(
@@ -1505,48 +1505,48 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
             ),
         ),
         Mistake(
-            "All sentences stopped at the first eos",
+            "all sentences stopped at the first eos",
             "As soon as one sentence has ended, you pad all of them. Each sentence ends at its own eos.",
             "ended = ended | (best == eos)", "ended = ended | (best == eos).any()",
         ),
         Mistake(
-            "Finished sentences resumed",
+            "finished sentences resumed",
             "Your sentences contain one pad after eos and then continue. A sentence that has ended should stay ended.",
             "ended = ended | (best == eos)", "ended = best == eos",
         ),
         Mistake(
-            "Least probable token taken",
+            "least probable token taken",
             "You take the least probable token at each step.",
             "argmax", "argmin",
         ),
         Mistake(
-            "Only the last token given to the decoder",
+            "only the last token given to the decoder",
             "Your first token is correct, but later tokens are not, because you give the decoder only the last token. It needs the whole prefix.",
             "next_logits(ids)[:, -1]", "next_logits(ids[:, -1:])[:, -1]",
         ),
         Mistake(
-            "Generated tokens not given to the decoder",
+            "generated tokens not given to the decoder",
             "You give the decoder nothing but start tokens, so it never sees the tokens that it has generated.",
             "next_logits(ids)[:, -1]", "next_logits(torch.full_like(ids, bos))[:, -1]",
         ),
         Mistake(
-            "Prefix started with pad",
+            "prefix started with pad",
             "Even your first tokens can be wrong, because the prefix that you give the decoder does not begin with bos.",
             "torch.full((B, 1), bos)", "torch.full((B, 1), pad)",
         ),
         Mistake(
-            "One token too few",
+            "one token too few",
             "Your answer is one column too narrow. It should have `longest` columns.",
             "range(longest)", "range(longest - 1)",
         ),
         Mistake(
-            "Early stop without padding",
+            "early stop without padding",
             "Your answer is correct where a sentence uses all columns. When all sentences end early, it is too narrow. Return `longest` columns, filled up with pad.",
             "    ended = ended | (best == eos)",
             "    ended = ended | (best == eos)\n        if ended.all():\n            break",
         ),
         Mistake(
-            "Generated pad treated as an end",
+            "generated pad treated as an end",
             "Your sentence stops where the decoder itself generates pad. Only eos ends a sentence; pad fills the columns after it.",
             "ended = ended | (best == eos)", "ended = ended | (best == eos) | (best == pad)",
         ),
@@ -1556,7 +1556,7 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
             "torch.where(ended, pad, best)", "torch.where(ended, eos, best)",
         ),
         Mistake(
-            "Zeros after eos",
+            "zeros after eos",
             "Your answer is correct up to eos. After it, write `pad`, which need not be 0.",
             "torch.where(ended, pad, best)", "torch.where(ended, 0, best)",
         ),
@@ -1566,7 +1566,7 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
             "    return ids[:, 1:]", "    ids[~ended, -1] = eos\n    return ids[:, 1:]",
         ),
         Mistake(
-            "Best position instead of best token",
+            "best position instead of best token",
             "You take the largest value over the wrong axis, so your numbers are positions in the sentence, not tokens.",
             "next_logits(ids)[:, -1].argmax(dim=-1)", "next_logits(ids).argmax(dim=1)[:, -1]",
             also=(
@@ -1650,7 +1650,7 @@ mended_cross_mask = Exercise(
     uses=("recurrence.decoder_mask",),
     mistakes=(
         Mistake(
-            "Mask of 2021 unchanged",
+            "mask of 2021 unchanged",
             "This is still the mask of 2021. It ignores where the *source* has words, and it hides source positions that the target has not reached yet.",
             code="""
 def mended_cross_mask(source_keep, target_keep):
@@ -1659,12 +1659,12 @@ def mended_cross_mask(source_keep, target_keep):
 """,
         ),
         Mistake(
-            "Source words, still causal",
+            "source padding masked, but the mask is still causal",
             "The padding is correct now. But your first target position still sees only one source word. Is the end of the source unknown when the target begins?",
             MENDED, f"{MENDED} & (torch.arange(Tt)[:, None] >= torch.arange(source_keep.shape[1]))",
         ),
         Mistake(
-            "Target padding in place of source padding",
+            "target padding in place of source padding",
             "The causal triangle is gone, but the columns are source positions, and you hide the padding of the target.",
             code="""
 def mended_cross_mask(source_keep, target_keep):
@@ -1680,49 +1680,49 @@ def mended_cross_mask(source_keep, target_keep):
             ),
         ),
         Mistake(
-            "Nothing masked",
+            "nothing masked",
             "Your mask hides nothing, so the target would attend to the source's padding.",
             MENDED, "torch.ones(len(source_keep), Tt, source_keep.shape[1], dtype=torch.bool)",
         ),
         Mistake(
-            "Mask inverted",
+            "mask inverted",
             "You allow the padding and hide the words.",
             MENDED, "~" + MENDED,
         ),
         Mistake(
-            "Rows of the target's padding emptied",
+            "rows of the target's padding emptied",
             "Your rows for the target's padding are all False, and a softmax over such a row is NaN. The docstring says how to treat these rows.",
             MENDED, f"{MENDED} & target_keep[:, :, None]",
         ),
         Mistake(
-            "Source and target axes swapped",
+            "source and target axes swapped",
             "Your axes are batch, source, target. The target positions attend to the source, so they should be the rows.",
             MENDED, f"{MENDED}.transpose(1, 2)",
         ),
         Mistake(
-            "One row for all target positions",
+            "one row for all target positions",
             "You return one row per sentence. It would broadcast in most uses, but the task asks for a row for each target position.",
             MENDED, "source_keep[:, None, :]",
         ),
         Mistake(
-            "Source and target masks combined with or",
+            "source and target masks combined with or",
             "Your target words see the source's padding, because you have combined the two masks with *or*.",
             MENDED, f"{MENDED} | target_keep[:, :, None]",
         ),
         Mistake(
-            "First sentence's mask used for all",
+            "first sentence's mask used for all",
             "Your mask is correct for the first sentence, but you use it for all the others as well. Each sentence has its own padding.",
             MENDED, "source_keep[:1, None, :].expand(len(source_keep), Tt, -1)",
         ),
         Mistake(
-            "Target padding emptied, still causal",
+            "target padding emptied, still causal",
             "Your mask hides too much in two ways: the rows for the target's padding are all False, and no target position sees source words beyond its "
             "own position.",
             MENDED,
             f"{MENDED} & target_keep[:, :, None] & (torch.arange(Tt)[:, None] >= torch.arange(source_keep.shape[1]))",
         ),
         Mistake(
-            "Keeps combined position by position",
+            "keeps combined position by position",
             "You combine the two arguments into one row per sentence. With unequal sizes this fails; with equal sizes the mask hides source words because the "
             "*target* is short.",
             MENDED, "source_keep & target_keep",
@@ -1754,172 +1754,163 @@ def mended_cross_mask(source_keep, target_keep):
 # ------------------------------------------------------------------------------------------ extensions
 
 
-def size_cases(draw: Draw) -> Iterator[Case]:
-    for low, high in ((3, 15), (16, 60), (61, 200)):
-        T, D = draw.integers(low, high, 2)
-        yield {"x": draw.normal(T, D + (D == T))}
+def window_cases(draw: Draw) -> Iterator[Case]:
+    def case(T: int, window: int) -> Case:
+        D = int(draw.integers(3, 40))
+        return {"x": draw.normal(T, D + (D == T)), "window": int(window)}
+
+    T = int(draw.integers(5, 9))
+    yield case(T, 1)
+    yield case(T, T - 1)  # all words, and no more than these
+    T = int(draw.integers(16, 30))
+    yield case(T, draw.integers(2, 6))
+    yield case(T, T // 2 + draw.integers(1, 5))  # both ends cut off the windows of the words in the middle
+    yield case(draw.integers(40, 70), draw.integers(7, 15))
+    yield case(draw.integers(4, 9), draw.integers(10, 20))
+    yield case(draw.integers(4, 9), 0)
 
 
-OPERATIONS = "2 * T * T * D"
+PAIRS = "sum(min(i, window) + 1 + min(T - 1 - i, window) for i in range(T))"
+OPERATIONS = "2 * pairs * D"
 
 flops_attention = Exercise(
-    cases=size_cases,
+    cases=window_cases,
     rule=Rule("equal"),
     mistakes=(
         Mistake(
-            "Only the scores counted",
+            "only the scores counted",
             "Your number is half of the correct one. Count both products.",
-            OPERATIONS, "T * T * D",
+            OPERATIONS, "pairs * D",
         ),
         Mistake(
-            "Multiplications and additions counted separately",
+            "multiplications and additions counted separately",
             "Your number is twice the correct one, because one multiplication together with one addition counts as 1.",
-            OPERATIONS, "4 * T * T * D",
+            OPERATIONS, "4 * pairs * D",
+        ),
+        Mistake(
+            "window ignored",
+            "Your number is correct only if the window covers the whole text. In other cases, a word attends to at most "
+            "`window` words before it and as many after it.",
+            PAIRS, "T * T",
+        ),
+        Mistake(
+            "ends of the text ignored",
+            "Your number is too large, because you gave every word a full window. The first word has no words before it, "
+            "and the last word has none after it.",
+            PAIRS, "T * (2 * window + 1)",
+            also=("def flops_attention(T, D, window):\n    return 2 * T * min(2 * window + 1, T) * D\n",),
+        ),
+        Mistake(
+            "word itself left out",
+            "Your number is too small by 2D for each word. A word also attends to itself.",
+            " + 1 + ", " + ",
+        ),
+        Mistake(
+            "word itself counted twice",
+            "Your number is too large by 2D for each word. You have counted each word both among the words before it and "
+            "among the words after it.",
+            " + 1 + ", " + 2 + ",
+        ),
+        Mistake(
+            "window divided between the two sides",
+            "Your windows are too narrow: `window` is the largest distance on *each* side, not the number of words "
+            "on both sides together.",
+            PAIRS, "sum(min(i, window // 2) + 1 + min(T - 1 - i, window // 2) for i in range(T))",
+        ),
+        Mistake(
+            "last word of each window left out",
+            "Your windows end one word too early. A range stops before its end, but the word exactly `window` positions later "
+            "still counts.",
+            PAIRS, "sum(min(i + window, T) - max(i - window, 0) for i in range(T))",
+            also=(
+                """
+def flops_attention(T, D, window):
+    pairs = sum(len(range(max(0, i - window), min(T, i + window))) for i in range(T))
+    return 2 * pairs * D
+""",
+            ),
+        ),
+        Mistake(
+            "words at distance `window` left out",
+            "Your windows are too narrow. Words exactly `window` positions away still belong to the window.",
+            PAIRS, "sum(abs(i - j) < window for i in range(T) for j in range(T))",
+        ),
+        Mistake(
+            "each pair counted once",
+            "You have counted each pair of different words once, for example because you counted the window on one side only. But each of the two words attends to "
+            "the other. If you did count all the scores, remember that each weighted sum has as many terms as the word attends to words.",
+            OPERATIONS, "(pairs + T) * D",
+            also=(
+                """
+def flops_attention(T, D, window):
+    return 2 * D * sum(min(i, window) + 1 for i in range(T))
+""",
+            ),
         ),
         Mistake(
             "T and D swapped",
-            "Your number grows with the square of D. What is compared, and how many pairs are there?",
-            OPERATIONS, "2 * T * D * D",
+            "You have counted pairs of coordinates. Which things attend to each other, and how many of them are there?",
+            edits={"T - 1 - i": "D - 1 - i", "range(T)": "range(D)", OPERATIONS: "2 * pairs * T"},
         ),
         Mistake(
-            "Each word compared only with itself",
-            "Your number grows in proportion to T. But every word is compared with all words.",
-            OPERATIONS, "2 * T * D",
-        ),
-        Mistake(
-            "Only the pairs counted",
+            "only the pairs counted",
             "You have counted the pairs of words. Each pair costs more than one multiply-add.",
-            OPERATIONS, "2 * T * T",
+            OPERATIONS, "2 * pairs",
+            also=("\ndef flops_attention(T, D, window):\n    return sum(abs(i - j) <= window for i in range(T) for j in range(T))\n",),
         ),
         Mistake(
-            "Projections counted",
+            "projections counted",
             "You have also counted the projections, which the docstring excludes.",
-            OPERATIONS, "2 * T * T * D + 4 * T * D * D",
-            also=("def flops_attention(T, D):\n    return 2 * T * T * D + 3 * T * D * D\n",),
+            OPERATIONS, "2 * pairs * D + 4 * T * D * D",
+            also=(
+                """
+def flops_attention(T, D, window):
+    pairs = sum(abs(i - j) <= window for i in range(T) for j in range(T))
+    return 2 * pairs * D + 3 * T * D * D
+""",
+            ),
         ),
         Mistake(
-            "Each pair counted once",
-            "Your number is T (T + 1) D, just over half of what it should be. If you counted each pair of words once, remember that here every word attends to every word. "
-            "If you did count all the scores, remember that each weighted sum has T terms as well.",
-            OPERATIONS, "T * (T + 1) * D",
+            "scaling counted",
+            "Your number is too large by one for each pair, because the scaling of the scores is not counted.",
+            OPERATIONS, "2 * pairs * D + pairs",
         ),
         Mistake(
-            "Scaling counted",
-            "Your number is too high by T², because the scaling of the scores is not counted.",
-            OPERATIONS, "2 * T * T * D + T * T",
-        ),
-        Mistake(
-            "First addition of each sum left out",
+            "first addition of each sum left out",
             "You have counted multiplications and additions separately, with one addition fewer per sum than there are terms. One multiplication together with one "
             "addition counts as 1: a sum of D products counts as D.",
-            OPERATIONS, "T * T * (2 * D - 1) + T * D * (2 * T - 1)",
+            OPERATIONS, "pairs * (2 * D - 1) + 2 * pairs * D - T * D",
         ),
     ),
     alternatives={
-        "two sums": """
-def flops_attention(T, D):
-    scores = T * T * D
-    sums = T * D * T
+        "in closed form": """
+def flops_attention(T, D, window):
+    window = min(window, T - 1)
+    return 2 * D * (T + window * (2 * T - window - 1))
+""",
+        "a mask": """
+def flops_attention(T, D, window):
+    places = torch.arange(T)
+    keep = (places[:, None] - places).abs() <= window
+    return 2 * D * keep.sum()
+""",
+        "two sums over words": """
+def flops_attention(T, D, window):
+    scores = sums = 0
+    for i in range(T):
+        seen = len(range(max(0, i - window), min(T, i + window + 1)))
+        scores += seen * D
+        sums += D * seen
     return scores + sums
 """,
-        "as a tensor": """
-def flops_attention(T, D):
-    return torch.tensor(T) ** 2 * D * 2
-""",
     },
     hints=(
-        "How many multiply-adds does one score need? How many scores are there?",
-        "Scores: (T, T). Outputs: (T, D). Each number in these is a sum of products: how many terms does it have?",
-        "number of scores × terms of each\nplus number of output coordinates × terms of each",
-        "Near miss: T²D counts only the scores. The weighted sums cost just as much.",
-    ),
-)
-
-
-def gate_cases(draw: Draw) -> Iterator[Case]:
-    for case, gates in zip(size_cases(draw), draw.rng.permutation([1, 3, 4]), strict=True):
-        yield {**case, "gates": int(gates)}
-
-
-RECURRENT = "2 * T * D * D * gates"
-
-flops_recurrent = Exercise(
-    cases=gate_cases,
-    rule=Rule("equal"),
-    mistakes=(
-        Mistake(
-            "Only one of the two matrices counted",
-            "Your number is half of the correct one, because both the word and the state are multiplied by a matrix.",
-            RECURRENT, "T * D * D * gates",
-        ),
-        Mistake(
-            "Count doubled",
-            "Your number is twice the correct one. One multiplication together with one addition counts as 1. If you concatenate word and state, their matrix has 2D rows but only gates · D columns.",
-            RECURRENT, "4 * T * D * D * gates",
-        ),
-        Mistake(
-            "One step fewer than words",
-            "You have counted T − 1 words. Both matrices are used at every word, including the first.",
-            RECURRENT, "2 * (T - 1) * D * D * gates",
-        ),
-        Mistake(
-            "Biases counted",
-            "Your number is too high by gates · D per word, because it includes the biases, which should not be counted.",
-            RECURRENT, "2 * T * D * D * gates + T * gates * D",
-        ),
-        Mistake(
-            "Gates missing from W_h",
-            "Your answer is correct only for a plain network, because W_h has gates · D columns, like W_x.",
-            RECURRENT, "T * D * D * gates + T * D * D",
-        ),
-        Mistake(
-            "One matrix of a plain network counted",
-            "TD² counts one matrix of a plain network. A second matrix multiplies the state, and both matrices have gates · D columns.",
-            RECURRENT, "T * D * D",
-        ),
-        Mistake(
-            "Gates left out",
-            "Your answer is correct only for a plain network. The matrices have gates · D columns.",
-            RECURRENT, "2 * T * D * D",
-        ),
-        Mistake(
-            "Gates squared",
-            "Your number grows with the square of the number of gates. Which side of each matrix grows with the gates?",
-            RECURRENT, "2 * T * D * D * gates * gates",
-        ),
-        Mistake(
-            "Only one word counted",
-            "Your number does not depend on T: you have counted a single word.",
-            RECURRENT, "2 * D * D * gates",
-        ),
-        Mistake(
-            "T and D swapped",
-            "Your number grows with the square of T. But a recurrent network never compares two words.",
-            RECURRENT, "2 * T * T * D * gates",
-        ),
-        Mistake(
-            "Four gates assumed",
-            "Your answer is correct only for four gates. The number of gates is an argument.",
-            RECURRENT, "8 * T * D * D",
-        ),
-    ),
-    alternatives={
-        "the two matrices added": """
-def flops_recurrent(T, D, gates):
-    word = D * (gates * D)
-    state = D * (gates * D)
-    return T * (word + state)
-""",
-        "as a tensor": """
-def flops_recurrent(T, D, gates):
-    return torch.tensor(T * gates) * D**2 * 2
-""",
-    },
-    hints=(
-        "How many multiply-adds does the product of a vector of size D and a matrix with gates · D columns need?",
-        "W_x: (D, gates · D). W_h: (D, gates · D). Both are used once per word.",
-        "one product = rows × columns of its matrix\ntwo products per word\nT words",
-        "Near miss: TD² counts one matrix of a plain network. A second matrix multiplies the state.",
+        "How many words does the first word attend to? How many does a word in the middle of a long text attend to?",
+        "T, D and window are integers, and so is the result. One score is a sum of D products; one coordinate of an output is a sum with as many terms as the "
+        "word attends to words.",
+        "number of pairs = for each word: itself, the words before it and the words after it, at most `window` of each\n"
+        "each pair costs D multiply-adds for its score and D for its part of the weighted sum",
+        "Near miss: T · (2 · window + 1) pairs are too many, because windows at the beginning and at the end of the text contain fewer words.",
     ),
 )
 
@@ -1945,53 +1936,53 @@ path_length = Exercise(
     rule=Rule("equal"),
     mistakes=(
         Mistake(
-            "One step too many",
+            "one step too many",
             "Your recurrent path is one step too long. Count the steps *between* the two states.",
             "return T - 1", "return T",
         ),
         Mistake(
-            "Attention path as long as the sentence",
+            "attention path as long as the sentence",
             "In attention the last word attends to the first one directly.",
             "return 1", "return T - 1",
         ),
         Mistake(
-            "Convolutions without dilation",
+            "convolutions without dilation",
             "The reach of your convolutions grows by only one position per layer. Their taps should move farther apart from layer to layer.",
             "missing -= 3**layers", "missing -= 1",
         ),
         Mistake(
-            "Distances doubled instead of tripled",
+            "distances doubled instead of tripled",
             "Your layers reach 1, 2, 4, … positions. Here the distances grow by a factor of 3.",
             "3**layers", "2**layers",
         ),
         Mistake(
-            "Both sides of the filter counted",
+            "both sides of the filter counted",
             "You let each layer reach to the right by its whole width. A layer reaches only as far as its right tap.",
             "3**layers", "2 * 3**layers",
         ),
         Mistake(
-            "Only the last layer's reach counted",
+            "only the last layer's reach counted",
             "Each of your layers starts again from the first word. The reaches of the layers add up.",
             "missing -= 3**layers", "missing = T - 1 - 3**layers",
         ),
         Mistake(
-            "First word counted",
+            "first word counted",
             "For some T, your convolutions need one layer too many. The distance from the first to the last word is T − 1 positions.",
             "missing > 0", "missing >= 0",
         ),
         Mistake(
-            "Attention path of length 0",
+            "attention path of length 0",
             "Your attention path has length 0. It takes one layer until the last word's vector depends on the first word.",
             "return 1", "return 0",
         ),
         Mistake(
-            "One layer too few",
-            "Your convolutions stop one layer early at almost every T. The taps of the first layer are 1 position apart, not 3; and a distance that "
-            "needs part of a layer's reach needs the whole layer, so round up.",
+            "one layer too few",
+            "Your convolutions stop one layer early at almost every T. The taps of the first layer are 1 position apart, not 3. If a distance "
+            "exceeds the reach of n layers, a whole further layer is needed, so round up.",
             "3**layers", "3**(layers + 1)",
         ),
         Mistake(
-            "Layers rounded down",
+            "layers rounded down",
             "Your convolutions stop one layer early wherever the distance needs only a part of the last layer's reach, which is the case at almost every "
             "T. That part needs the whole layer, so round up.",
             # In exact arithmetic this would be the previous mistake; in floating point, log₃ 243 is slightly less than 5.
@@ -2005,7 +1996,7 @@ def path_length(T, architecture):
 """,
         ),
         Mistake(
-            "Logarithm rounded to the nearest integer",
+            "logarithm rounded to the nearest integer",
             "log₃(T) describes how the number grows, but it is not the number itself: after n layers the reach to one side is 1 + 3 + 9 + … = (3ⁿ − 1)/2.",
             code="""
 def path_length(T, architecture):
@@ -2038,7 +2029,7 @@ def path_length(T, architecture):
         "(-1, T - 1)": "a layer that reaches a third of a position comes first: integer distances need as many layers as before",
     },
     hints=(
-        "Start at the first word. How far can its trace move in one step or layer of each architecture?",
+        "Start at the first word. How far can information about this word travel in one step or one layer of each architecture?",
         "Input: T and a word. Result: one integer. The distance to cover is T − 1 positions.",
         "recurrent: one position per step\nattention: any distance in one layer\ndilated: 1 position, then 3 more, then 9 more, … until the distance is covered",
         "Near miss: log₃(T), rounded up, is close but not exact: after n layers the reach is 1 + 3 + 9 + …, which is (3ⁿ − 1)/2.",

@@ -43,7 +43,7 @@ UNCHOSEN = -100  # the label of a position that the loss ignores, as in PyTorch
 # %% [markdown]
 # ## 1 · Self-supervision: the text provides the labels
 #
-# The translator of notebook 04 was trained on pairs of sentences that someone had written. A language model is self-supervised: it needs no such pairs, because the words of the text itself are its labels. Two objectives are common.
+# The translator of notebook 04 needed pairs of a sentence and its translation, which people usually have to write. A language model is self-supervised: it needs no such pairs, because the words of the text itself are its labels. Two objectives are common.
 # A *causal* (autoregressive) model predicts each word from the words before it. A **masked language model** (MLM) predicts masked words from the words on both sides
 # (Taylor 1953 used the same task with human readers and called it the cloze procedure).
 
@@ -316,7 +316,7 @@ bert, held_out = load_small("bert"), masked.mask_held_out(language, corrupt)
 ladder = masked.baselines(mlm_loss, bert, held_out, sentences)
 
 # %% [markdown]
-# At the end of the list, even the best possible prediction has a loss above zero: the entropy is the uncertainty of the language itself, which no model can remove. The beginning of the list is surprising. A model that knows nothing should predict a uniform distribution, so its first loss should be ln V. Our untrained BERT has a higher loss, because it is confident in random predictions. We can derive its first loss from the initialisation alone.
+# At the end of the list, even the best possible prediction has a loss above zero: the entropy is the uncertainty of the language itself, which no model can remove. The beginning of the list is surprising. A model that knows nothing should predict a uniform distribution, so its initial loss should be ln V. Our untrained BERT has a higher loss, because it is confident in random predictions. We can derive its initial loss from the initialisation alone.
 
 # %% [markdown]
 # The logit of word j is the dot product $h \cdot e_j$ of the model's vector h and the embedding of the word. The coordinates of all embeddings are drawn from a normal distribution with mean 0 and standard deviation σ. For a given h, the logits of the V words are therefore V draws from another normal distribution with mean 0 and some standard deviation s. If z has this distribution, the mean of exp(z) is exp(s²/2), so the sum of the V exponentials is close to V exp(s²/2). What does this imply for the mean of −log p?
@@ -363,7 +363,7 @@ tables.first_losses(at_first, uniform=np.log(len(language.vocabulary)))
 # Training on text alone, before training on any task, is called **pre-training**. To see results in less than twenty seconds, we use only a part of the language: the topics *prison*, *river* and *night*. We leave out the sentences in which the sense depends on word order and those in which the cue is on the right. The exact entropy of this part of the language is also known. Your functions process all 720 batches.
 
 # %% [markdown]
-# The encoder is given for now; you will build one yourself in section 10. It consists of layers like those that you built in notebook 03, with post-norm and exact **GELU** (Hendrycks and Gimpel 2016), and of an additional layer norm on the sum of the embeddings.
+# The encoder is given for now; you will build one yourself in section 10. Its layers are like those that you built in notebook 03, with post-norm and exact **GELU** (Hendrycks and Gimpel 2016). In addition, a layer norm is applied to the sum of the embeddings.
 # BERT also uses **dropout**, which sets a tenth of the activations to 0 during training; our small model does not use it.
 
 # %% [markdown]
@@ -938,7 +938,7 @@ left = tables.encoder_column(bert)
 # %% [markdown]
 # ## Further: masked words in English
 #
-# Two encoders that predict English words come with this course. MiniLM was published without its masked-LM head. We trained a new head on 82 English novels from 1839 to 1927 and fine-tuned the top two layers together with this head ([model card](../../data/models/novels_minilm.md)). With an internet connection you can run the original BERT instead: `load_pretrained("bert-base-uncased", head="masked-lm", from_hub=True)`. The second encoder is a BERT of our own with four layers and a vocabulary of 8,192 subwords, which was trained on these novels only ([model card](../../data/models/novels_bert.md), [the books](../../data/novels/README.md)).
+# Two encoders that predict English words come with this course. MiniLM was published without its masked-LM head. We trained a new head and fine-tuned the encoder's layers on 82 novels from 1839 to 1927, and for seven minutes also on modern text ([model card](../../data/models/novels_minilm.md)). With an internet connection you can run the original BERT instead: `load_pretrained("bert-base-uncased", head="masked-lm", from_hub=True)`. The second encoder is a BERT of our own with four layers and a vocabulary of 8,192 subwords, trained on the novels only ([model card](../../data/models/novels_bert.md), [the books](../../data/novels/README.md)).
 #
 # *Your* Bert runs both encoders; their predictions do not use the pooler. The head consists of a linear map, GELU, a layer norm, the token embeddings as the output matrix, and a bias for each subword.
 
@@ -970,7 +970,7 @@ from_course = masked_english.difference_from_course(novel_reader, of_course, nov
 masked_english.guesses(readers, YOUR_TEXT)
 
 # %% [markdown]
-# Many of these predictions are wrong. For example, neither model has the masked words *cell* and *bank* among its five most probable words. Both heads were trained only on novels from 1839 to 1927, and five million parameters and an hour of training are not much. Scale matters: the original BERT was trained on 3.3 billion words.
+# Many of these predictions are wrong. For example, neither model has the masked word *cell* among its five most probable words, and *bank* is only among MiniLM's, in one of two sentences. The small BERT was trained only on novels from 1839 to 1927, and MiniLM's head was trained for only seven minutes on text that includes modern English. Five million parameters and an hour of training are not much. Scale matters: the original BERT was trained on 3.3 billion words.
 
 # %% [markdown]
 # A few sentences do not show how well the models predict on average, so we measure their accuracy. We also measure how much the *right-hand* context is worth in real English. We mask one word in each of 160 sentences of our own. Each model then sees both sides of the gap, only the words before it, only the words after it, or only [MASK]. We remove a side in two ways: either the text ends (or begins) at the gap, or every token of the removed side becomes [MASK].

@@ -2112,8 +2112,8 @@ mlm_corrupt = Exercise(
             ),
         ),
         Mistake(
-            "special ids recognised by size",
-            "You recognise special tokens by the size of their ids. The special tokens are the ids in `special`; in another "
+            "special ids recognised by their magnitude",
+            "You recognise special tokens by the magnitude of their ids. The special tokens are the ids in `special`; in another "
             "vocabulary these ids are different.",
             code=CORRUPTED.format("(choice < 0.15) & (ids >= len(special))", "change", LABELLED),
             also=(CORRUPTED.format("(choice < 0.15) & (ids > special.max())", "change", LABELLED),),
@@ -2652,7 +2652,7 @@ pretraining_loss = Exercise(
         ),
         Mistake(
             "pairs with label 0 ignored",
-            "Your masked-word part is correct. However, pairs with label 0 still contribute nothing.",
+            "The masked-word term of your loss is correct. However, pairs with label 0 still contribute nothing.",
             NEXT, "torch.nn.functional.cross_entropy(next_logits, next_labels, ignore_index=0)",
         ),
         Mistake(
@@ -2722,7 +2722,7 @@ pretraining_loss = Exercise(
         ),
         Mistake(
             "pairs with label 1 ignored",
-            "Your masked-word part is correct. However, pairs with label 1 now contribute nothing, whatever the model "
+            "The masked-word term of your loss is correct. However, pairs with label 1 now contribute nothing, whatever the model "
             "predicts.",
             NEXT, "torch.nn.functional.cross_entropy(next_logits, next_labels, ignore_index=1)",
         ),
@@ -2920,7 +2920,7 @@ def nsp_pairs(document, coin, other):
         ),
         Mistake(
             "continuing pairs returned first",
-            "Your pairs are correct but in the wrong order. Sort the pairs by the sentence that begins them.",
+            "Your pairs are correct but in the wrong order. Sort the pairs by the position of their first sentence.",
             "return first, torch.tensor(second), torch.tensor(labels)",
             "order = torch.tensor(labels).argsort(stable=True)\n"
             "    return first[order], torch.tensor(second)[order], torch.tensor(labels)[order]",

@@ -13,8 +13,8 @@
 # span of a text that answers a question. Each head is a single linear layer. The difficulties lie elsewhere: in deciding which subword receives the label of a word, which
 # spans are possible answers, and what counts as correct.
 #
-# **You need** notebook 09. **Time** about 70 minutes for the core: six exercises and one written question. Sections marked *Further* (with a bug to fix and a second
-# written question) and one extension are optional.
+# **You need** notebook 09. **Time** about 85 minutes for the core: seven exercises, one of which is a bug to fix, and two written questions. The section marked
+# *Further* and one extension are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb) · next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
 
@@ -527,7 +527,7 @@ tables.f1_by_size(f1_by_size)
 # sensible.*
 
 # %% [markdown]
-# ## 4 · Further: find the bug
+# ## 4 · Find the bug
 #
 # Instead of ignoring the later subwords of a word, we could label them as well, which gives more labels for the same sentences. The example scripts of the
 # transformers library, which compute their scores with seqeval (Nakayama 2018), offered an option for this, `--label_all_tokens`. Until October 2021, the
@@ -809,7 +809,7 @@ fine, sentence_f1, all_fine, all_silent = (
 # this baseline; the frozen head and SmolLM2 do not. Deciding when to abstain is a separate problem, which the extension addresses.
 
 # %% [markdown]
-# ## 6 · Further: which model for which task
+# ## 6 · Which model for which task
 #
 # A decoder can also solve such tasks: we put the text and the request into its prompt. We prompted SmolLM2 (135 million parameters, instruction-tuned)
 # zero-shot on every second test review and test question, once each.
@@ -894,7 +894,7 @@ pictures.decision({
 # %% [markdown]
 # ## 8 · Further: sentences that other people wrote
 #
-# All reviews above were written for this course. How accurate is a classifier trained on them elsewhere? In a published collection (Hutto and Gilbert 2014), at least
+# All reviews above were written for this course. How accurate is a classifier trained on these reviews when it is applied to texts from other sources? In a published collection (Hutto and Gilbert 2014), at least
 # 15 people rated each of 14,000 sentences from film and product reviews on a scale from −4 to 4. We call a sentence positive if its mean rating is above 0, and draw
 # equally many positive and negative sentences.
 #

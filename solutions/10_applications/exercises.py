@@ -1214,7 +1214,7 @@ best_threshold = Exercise(
         ),
         Mistake(
             "abstention always rewarded",
-            "You also reward abstaining if an answer exists. It should then earn 0.",
+            "You also reward abstaining if an answer exists. In that case, abstaining should earn 0.",
             "(~answerable).float()", "torch.ones_like(f1)",
         ),
         Mistake(
@@ -1229,8 +1229,8 @@ best_threshold = Exercise(
         ),
         Mistake(
             "0 as an additional threshold",
-            "Your score is correct. If 0 lies between two margins, it gives the same score as the margin below it: only "
-            "minus infinity and the margins are thresholds here.",
+            "Your score is correct. However, you also try 0 as a threshold, which cannot improve the score: use only "
+            "minus infinity and the margins as thresholds.",
             CANDIDATES, "torch.cat([torch.tensor([0.0, -torch.inf]), margins])",
         ),
         Mistake(
