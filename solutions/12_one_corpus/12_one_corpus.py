@@ -618,7 +618,7 @@ def mended_answers(
     return gathered.T.flatten()[:items]
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "comparison-mended_answers-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "comparison-mended_answers-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("comparison.mended_answers", lambda case: mended_answers(
     case["gathered"], case["items"]
 ))
@@ -763,7 +763,7 @@ def explain(
     return (by_sense - by_sense.logsumexp(dim=-1, keepdim=True)).exp().nan_to_num()
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "comparison-explain-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% course={"extra_credit": 3} nbgrader={"grade": true, "grade_id": "comparison-explain-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("comparison.explain", lambda case: explain(**case))
 
 # %% [markdown]
@@ -843,7 +843,7 @@ def neighbour_posterior(
     return weights @ one_hot(known_senses, S).float()
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "comparison-neighbour_posterior-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "comparison-neighbour_posterior-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("comparison.neighbour_posterior", lambda case: neighbour_posterior(**case))
 
 # %% tags=["demo"]

@@ -920,7 +920,7 @@ def bpe_train(words: dict[str, int], merges: int) -> list[tuple[int, int]]:
     return learned
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "decoders-bpe_train-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% course={"extra_credit": 3} nbgrader={"grade": true, "grade_id": "decoders-bpe_train-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("decoders.bpe_train", lambda case: bpe_train(
     dict(zip(case["words"], case["counts"].tolist(), strict=True)), case["merges"]
 ))
@@ -958,7 +958,7 @@ def mended_rows(weight: Float[Tensor, "Hd D"], heads: int) -> Float[Tensor, "Hd 
     return torch.cat([by_head[:, ::2], by_head[:, 1::2]], dim=1).flatten(0, 1)
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "decoders-mended_rows-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "decoders-mended_rows-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("decoders.mended_rows", lambda case: mended_rows(case["weight"], case["heads"]))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1021,7 +1021,7 @@ def route(
     return weights, E * (chosen * mean_probability).sum()
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "decoders-route-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "decoders-route-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("decoders.route", lambda case: route(case["scores"], case["k"]), gradients=True)
 
 # %% [markdown]

@@ -856,7 +856,7 @@ def mended_unload(model: torch.nn.Module) -> torch.nn.Module:
     return model
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "assistant-mended_unload-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "assistant-mended_unload-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("assistant.mended_unload", lambda case: try_unloading(LoRALinear, mended_unload, case))
 
 # %% tags=["demo"]

@@ -89,6 +89,18 @@ def test_the_core_path_takes_at_most_90_minutes_and_asks_for_all_written_answers
     assert not any(section.written for section in sections(source) if section.further)
 
 
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_what_goes_further_earns_extra_credit_and_nothing_else(name):
+    below = False
+    for cell in solution_of(name).cells:
+        if cell.cell_type == "markdown":
+            for heading in re.findall(r"^## (.+)", cell.source, re.MULTILINE):
+                below = bool(FURTHER.match(heading))
+        elif cell.metadata.get("nbgrader", {}).get("grade"):
+            extra = cell.metadata.get("course", {}).get("extra_credit", 0)
+            assert (cell.metadata.nbgrader.points == 0) == bool(extra) == below, grade_id(cell)
+
+
 @pytest.mark.slow
 def test_the_map_says_what_the_headers_say():
     source = (ROOT / "solutions" / "start.py").read_text()
