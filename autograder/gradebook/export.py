@@ -152,7 +152,7 @@ class BlackboardExport(SafeExport):
     """
 
     default_file = "blackboard.csv"
-    layout = "the layout of Blackboard's page Work Offline, Upload Grades"
+    layout = "the layout that Blackboard expects under Work Offline → Upload Grades"
 
     def rows(self, gradebook, assignments, students):
         """One line for each student with a score."""

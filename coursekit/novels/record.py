@@ -137,7 +137,9 @@ def figures_of_elmo(model: nn.Module, corpus: Corpus) -> dict[str, str]:
         for order, called in ((1, "unigrams"), (5, "5-grams"))
     }
     losses["ELMo, right to left minus left to right"] = backward - forward
-    losses["the same difference, including the end symbol of each direction"] = backward + beginning - forward - end
+    losses["the same difference, including the end symbol of each direction"] = (
+        backward + beginning - forward - end
+    )
     found = {
         f"{called}: nats per word": ratio(np.stack([nats, words.lengths[numbers]], axis=1))
         for called, nats in losses.items()

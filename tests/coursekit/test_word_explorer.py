@@ -205,7 +205,7 @@ def test_a_sentence_is_kept_once_with_the_reading_of_each_model_that_it_fools(tm
 def test_another_file_of_this_name_is_left_alone(tmp_path, content):
     file = tmp_path / "fooled.csv"
     file.write_bytes(content)
-    with pytest.raises(NotKept, match=r"other columns|cannot be read"):
+    with pytest.raises(NotKept, match=r"exactly the columns|cannot be read"):
         keep("bank", "river", SENTENCE, {"BERT": "money"}, file)
     assert file.read_bytes() == content
     assert pooled([file]).empty

@@ -155,4 +155,4 @@ def test_without_a_destination_the_layout_is_that_of_what_was_collected(
     monkeypatch.setattr("autograder.gradebook.collect.read_owners", lambda assignment: {"ada": owner})
     done = CliRunner().invoke(app, ["export", NAME], catch_exceptions=False)
     assert done.exit_code == 0 and said in done.output
-    assert f"wrote {file}, in the layout of" in done.output and (graded.root / file).exists()
+    assert f"wrote {file}, in the layout " in done.output and (graded.root / file).exists()
