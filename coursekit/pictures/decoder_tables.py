@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor
 
 
 def print_caches(numbers: Mapping[int, int], per_token_of: int = 100) -> None:
@@ -17,6 +20,25 @@ def print_caches(numbers: Mapping[int, int], per_token_of: int = 100) -> None:
             f"heads of keys and values: {kv_heads}; {count / per_token_of:,.0f} numbers per token and layer, "
             f"{whole / 1e6:,.0f} MB for 8,192 tokens at 16 bits per number"
         )
+
+
+def speculative(p: Float[Tensor, " V"], q: Float[Tensor, " V"]) -> tuple[float, Float[Tensor, " V"]]:
+    """The probability that a token drafted from q is accepted, and the distribution of the token that is written.
+
+    Of a token with the probability q, the share min(1, p / q) is accepted; the rest is drawn in proportion to max(p - q, 0)
+    (Leviathan et al. 2023, algorithm 1).
+    """
+    accepted, missing = torch.minimum(p, q), (p - q).clamp(min=0)
+    return accepted.sum().item(), accepted + (1 - accepted.sum()) * missing / missing.sum()
+
+
+def print_speculative(p: Float[Tensor, " V"], q: Float[Tensor, " V"]) -> None:
+    """How many drafted tokens are accepted, and how far the output's distribution is from that of the large model."""
+    share, written = speculative(p, q)
+    print(
+        f"accepted: {share:.0%} of the drafted tokens; "
+        f"largest difference between the distribution of the output and p: {(written - p).abs().max():.0e}"
+    )
 
 
 def print_costs(rows: Mapping[str, Mapping[str, Any]], counted: int) -> None:

@@ -678,8 +678,13 @@ print(f"without cache: {slow:.1f} tokens per second\nwith cache: {fast:.1f} toke
 
 # %% [markdown]
 # Even with a cache, every new token requires a pass through all weights. In **speculative decoding** (Leviathan et al. 2023), a small model drafts several
-# tokens, and the large model checks all of them in one pass. The rule for accepting or replacing a drafted token guarantees that the output has exactly the
-# distribution of the large model.
+# tokens, and the large model checks all of them in one pass. A token drafted with probability $q$, to which the large model gives the probability $p$, is
+# accepted with probability $\min(1, p / q)$. Otherwise, a token is drawn in proportion to $\max(p - q, 0)$. The more similar the
+# two models are, the more tokens are accepted. In any case, the output has exactly the distribution of the large model, as this example with five tokens shows:
+
+# %% tags=["demo"]
+p, q = torch.randn(2, 5, generator=draw).softmax(dim=-1)
+decoder_tables.print_speculative(p, q)
 
 # %% [markdown]
 # **Question 1 · Replacing the tokenizer.** A colleague replaces the tokenizer of a trained decoder with a better one whose vocabulary has the same size. All shapes fit, and no error is

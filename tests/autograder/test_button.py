@@ -85,7 +85,9 @@ FAILURES = {
         kind, "c.Jail.cell_second = 3"
     ),
     "is missing: run `autograder build` first": lambda kind: renamed(kind.assignment.release, "lost"),
-    "database is locked. Another program is writing to it": lambda kind: locked(kind.course / "gradebook.db"),
+    "database is locked. Another program is writing to the gradebook": lambda kind: locked(
+        kind.course / "gradebook.db"
+    ),
     "a fault in the autograder: NotJSONError: Notebook does not appear to be JSON": lambda kind: changed(
         kind.assignment.release, lambda text: text[:-100]
     ),

@@ -266,7 +266,7 @@ def test_the_notebook_for_people_shows_the_tests_outputs_and_why_others_were_not
 
     assert "squares(0) raised nothing" in texts("no-error")["squares-error"]
     assert texts("no-error")["standardise-values"] == "[]"
-    assert "process ended before this cell was run" in texts("dies")["standardise-values"]
+    assert "process stopped before this cell was run" in texts("dies")["standardise-values"]
 
 
 def test_a_second_run_runs_nothing_until_the_source_changes(course, monkeypatch):

@@ -97,7 +97,7 @@ def test_a_share_of_the_points_is_earned_on_fresh_inputs_only(built):
     assert scores == {student: entry["score"] for student, entry in graded.items()}
     assert scores_with_old_points(built) is None
     write_report(built, built.root / "report.html")
-    assert "It earns 25 % of the points." in (built.root / "report.html").read_text()
+    assert "An answer with this mistake earns 25 % of the points." in (built.root / "report.html").read_text()
 
 
 @pytest.mark.slow

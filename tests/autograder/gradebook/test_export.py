@@ -50,7 +50,7 @@ def test_canvas(own_class):
         gradebook.update_or_create_student("ada", lms_user_id="4711")
     said, rows = export("--to", "canvas", "--column", "Attention (99)")
     assert rows[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Attention (99)"]
-    assert "Points Possible" in rows[1][0] and rows[1][1:] == ["", "", "", "", "24.0"]
+    assert "Points Possible" in rows[1][0] and rows[1][1:] == ["", "", "", "", "18.0"]
     lines = {row[3]: row for row in rows[2:]}
     assert lines["ada"] == ["Lovelace, Ada", "4711", "", "ada", "", str(net(own_class, "ada"))]
     assert lines["dua"][1] == ""  # a number would be looked up, and any text begins with one

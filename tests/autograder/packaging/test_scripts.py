@@ -54,7 +54,7 @@ def test_the_scripts_grade_a_submission_in_the_jail(host, course, jail_possible)
     done = host.run("run_autograder")
     assert done.returncode == 0, done.stderr
     jsonschema.validate(host.results, SCHEMA)
-    assert host.tests["standardise"]["output"].startswith("Divided by n and not by n − 1.")
+    assert host.tests["standardise"]["output"].startswith("Divided by n instead of n − 1.")
     assert host.tests["weighted_median"]["status"] == "passed"
     assert host.results["score"] == 3 and "a jail of its own" in host.results["output"]
     assert "a jail of its own" in done.stdout

@@ -298,7 +298,7 @@ def test_a_gradebook_that_is_locked_in_the_middle_loses_nothing(kind, light_jail
             if not other.in_transaction:  # several students may have been recorded together
                 other.execute("BEGIN EXCLUSIVE")
 
-        with pytest.raises(CourseError, match="locked. Another program is writing to it"):
+        with pytest.raises(CourseError, match="locked. Another program is writing to the gradebook"):
             grade_class(kind.assignment, folders, Options(workers=1), lock)
         other.rollback()
     grade_class(kind.assignment, folders, Options(workers=1), lambda result: None)

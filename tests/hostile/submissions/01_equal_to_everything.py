@@ -1,6 +1,6 @@
 """tries: a tensor of zeros that says it equals everything
 loses: attention-split_heads
-says: your numbers differ
+says: numbers differ
 cell: attention-split_heads
 """
 

@@ -1,6 +1,6 @@
 """tries: a numpy array that answers every comparison with True
 loses: attention-split_heads
-says: your numbers differ
+says: numbers differ
 cell: attention-split_heads
 """
 
