@@ -56,7 +56,9 @@ def publish(repository: str, folder: Path) -> None:
         )  # fmt: skip
         LlamaForCausalLM(config).save_pretrained(folder)
         same_words = "SmolLM2-135M-Instruct"
-    tokenizer(same_words).save_pretrained(folder)
+    words = tokenizer(same_words)
+    words.save_pretrained(folder)
+    words.backend_tokenizer.model.save(str(folder))  # vocab.txt, or vocab.json and merges.txt
 
 
 @pytest.mark.parametrize("name", OFFERED)
