@@ -9,8 +9,8 @@ LOCK_ARGS ?=
 RUN := $(PYTHON) tools/bootstrap.py run
 RUN_TEST := $(PYTHON) tools/bootstrap.py --test run
 # One torch thread per process is faster than two that wait for each other. Bytecode is kept; otherwise every process that a
-# test starts would compile the course again. Three processes, because one of them is often waiting for a browser or for a
-# time limit; two for the fast tests, which never wait.
+# test starts would compile the course again. Four processes on two cores, because some of them are often waiting for a browser,
+# for a time limit or for another process; two for the fast tests, which never wait.
 PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(RUN_TEST) python -m pytest --dist loadscope --no-loadscope-reorder -r fER -n
 
 .DEFAULT_GOAL := help
@@ -26,7 +26,7 @@ demo: python ## grade a made-up class of twenty, with report and feedback to loo
 	@$(RUN) autograder demo 02_attention
 
 test: python ## every test except the audit (TEST_ARGS="-k release" selects some)
-	@$(PYTEST) 3 $(TEST_ARGS)
+	@$(PYTEST) 4 $(TEST_ARGS)
 
 test-fast: python ## the tests that are fast and need no browser: a minute or two
 	@$(PYTEST) 2 -m "not slow and not browser and not audit" $(TEST_ARGS)
