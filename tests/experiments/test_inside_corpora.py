@@ -1,9 +1,6 @@
-"""Sentences that other people wrote: archives are checked, tags are balanced, and no document or word is on both sides."""
+"""Sentences that other people wrote: tags are balanced, and no document or word is on both sides."""
 
-import hashlib
-import io
 import re
-import tarfile
 
 import numpy as np
 import pandas as pd
@@ -11,33 +8,12 @@ import pytest
 import torch
 
 from experiments import inside_corpora as corpora
-from experiments.harness import ExperimentError
 
 BROWN = """
 	The/at run/nn was/bedz long/jj ,/, ``/`` they/ppss run/vb ''/'' ./.
 	Too/ql short/jj ./.
 	A/at Light/nn-tl run/nn-hl and/cc can't/md* light/vb it/ppo ./.
 """
-
-
-def packed(name: str, text: str) -> bytes:
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w:gz") as tar:
-        info = tarfile.TarInfo(name)
-        info.size = len(text)
-        tar.addfile(info, io.BytesIO(text.encode()))
-    return file.getvalue()
-
-
-def test_an_archive_is_read_only_with_the_expected_digest_and_terms():
-    content = packed("package/README", "Redistribution\n  permitted.")
-    digest = hashlib.sha256(content).hexdigest()
-    with corpora.opened(content, digest, "package/README", "Redistribution permitted") as files:
-        assert corpora.text_of(files, "package/README").startswith("Redistribution")
-    with pytest.raises(ExperimentError, match="has the sha256"):
-        corpora.opened(content, corpora.BROWN[2], "package/README", "permitted")
-    with pytest.raises(ExperimentError, match="does not say"):
-        corpora.opened(content, digest, "package/README", "for any purpose")
 
 
 def test_words_of_brown_have_their_place_and_titles_and_headlines_are_left_out():

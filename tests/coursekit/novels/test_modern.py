@@ -1,4 +1,4 @@
-"""Modern text from packages: what each reader makes of its files, the split by document, and a package that is not the published one."""
+"""Modern text from packages: what each reader makes of its files and the split by document."""
 
 import io
 import tarfile
@@ -6,7 +6,6 @@ import tarfile
 import pytest
 
 from coursekit.novels import modern
-from coursekit.packaged import PackageUnusable
 
 
 def packed(path, content: str) -> tarfile.TarFile:
@@ -40,16 +39,15 @@ def test_manuals_give_sentences_and_leave_out_what_is_no_prose():
 
 def test_a_document_always_belongs_to_the_same_split():
     found = [modern.split_of(f"document {number}") for number in range(2_000)]
-    assert found == [modern.split_of(f"document {number}") for number in range(2_000)]
+    assert [n for n in range(60) if found[n] == "test"] == [
+        15,
+        20,
+        29,
+        45,
+        55,
+    ]  # in every process, unlike `hash`
     assert found.count("test") == pytest.approx(200, abs=50)
     assert found.count("validation") == pytest.approx(100, abs=40)
-
-
-def test_a_package_with_other_content_is_refused(tmp_path):
-    source = modern.SOURCES["brown"]
-    (tmp_path / f"{source.package}-{source.version}.tgz").write_bytes(b"something else")
-    with pytest.raises(PackageUnusable, match="is not the file that was published. Delete it"):
-        source.open(tmp_path)
 
 
 def test_sequences_consist_of_whole_sentences_as_far_as_they_fit():
