@@ -78,11 +78,13 @@ def explore(
     prepared = ipywidgets.Dropdown(options=["your own sentences", *PREPARED], description="show", layout=wide)
     chosen = ipywidgets.Dropdown(options=sorted({word, *_table().word}), value=word, description="word")
     texts = [ipywidgets.Text(description=name, layout=wide) for *_, name in PATHS]
-    meant = ipywidgets.Dropdown(description="1 means")
+    meant = ipywidgets.Dropdown(description="you mean", tooltip="the sense of the word in sentence 1")
     button = ipywidgets.Button(
-        description="Keep sentence 1", tooltip=f"append it to {file} if it fools a model"
+        description="Keep sentence 1",
+        tooltip=f"append it to {file} if it fools a model",
+        layout={"width": "auto", "flex": "none"},
     )
-    said = ipywidgets.HTML()
+    said = ipywidgets.HTML("Loading models and reading example sentences: up to ten seconds …")
     first = next((sentences for of, *sentences in PREPARED.values() if of == word), [])
     _fill(texts, first)
 
@@ -117,9 +119,18 @@ def explore(
         said.value = escape(answer)
 
     offer_senses()
-    display(ipywidgets.VBox([prepared, chosen, *texts, ipywidgets.HBox([meant, button, said])]))
-    print("Loading models and reading example sentences: up to ten seconds.")
+    display(
+        ipywidgets.VBox(
+            [
+                prepared,
+                chosen,
+                *texts,
+                ipywidgets.HBox([meant, button, said], layout={"flex_flow": "row wrap"}),
+            ]
+        )
+    )
     handle = display(drawn(), display_id=True)
+    said.value = ""
     later = _Later(lambda: handle.update(drawn()))
 
     def changed(change: dict) -> None:
