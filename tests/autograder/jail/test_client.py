@@ -401,6 +401,9 @@ def test_without_a_jail_detached_processes_end_too(run_plain, plain_server, proc
 
 
 def test_without_a_jail_memory_and_time_are_limited_too(run_plain):
-    takes = "import time, torch\nfor _ in range(20): kept.append(torch.ones(1 << 24))\ntime.sleep(20)"
-    ran = run_plain("kept = []", *[takes] * 3)  # on a busy machine the first may end for its time
+    takes = "import time, torch\nwhile len(kept) < 20: kept.append(torch.ones(1 << 24))\ntime.sleep(20)"
+    cells = ["kept = []", *[takes] * 3]  # on a busy machine the first may end for its time
+    ran = run_plain(*cells)
+    if ran.status == "killed":  # the machine itself was short of memory; a pool runs such a notebook again, too
+        ran = run_plain(*cells)
     assert ran.status == "memory"
