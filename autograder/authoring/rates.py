@@ -267,10 +267,11 @@ def _rounding_rates(
         steady(cases, answers, n) for n, (cases, answers) in enumerate(zip(drawn, expected, strict=True))
     ]
     rates = [Rate(exercise.name, "the solution", "rounding", len(times), sum(times))]
+    nudges = NUDGES if any(map(_has_floats, drawn[0])) else 1  # otherwise each time with the same inputs
     for variant, source in mistake_sources(assignment)[exercise.name].items():
         notebook.define(source)
         answers = as_fingerprint([notebook.answer(case) for case in drawn[0]], expected[0], exercise.rule)
-        times = [steady(drawn[0], answers, nudge) for nudge in range(NUDGES)]
+        times = [steady(drawn[0], answers, nudge) for nudge in range(nudges)]
         rates.append(Rate(exercise.name, variant, "rounding", len(times), sum(times)))
     return rates
 
@@ -362,8 +363,16 @@ def nudged(case: Case, seed: int) -> dict[str, Any]:
     return {name: _nudged(value, seed) for name, value in case.items()}
 
 
+def _has_floats(case: Case) -> bool:
+    return any(map(_is_nudged, case.values()))
+
+
+def _is_nudged(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size > 0
+
+
 def _nudged(value: Any, seed: int) -> Any:
-    if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or not value.size:
+    if not _is_nudged(value):
         return value
     mantissa, _ = np.frexp(np.where(np.isfinite(value), value, 0))
     deliberate = mantissa * 2**DELIBERATE_BITS % 1 == 0

@@ -324,7 +324,10 @@ def _problem(answer: Answer, rule: Rule) -> Finding:
     if answer.problem == Problem.EXCEPTION:
         return Finding(Status.ERROR, f"Your code stopped with an error.\n{answer.message}")
     if answer.problem == Problem.NONE:
-        return Finding(Status.FAILED, "Your function returned None. Does it end with a `return`?")
+        return Finding(
+            Status.FAILED,
+            "Your function returned None. Does it end with a `return`, indented like the lines above it?",
+        )
     if answer.problem == Problem.CHANGED:
         return Finding(
             Status.FAILED,
