@@ -28,7 +28,7 @@ Groups = list[list[int]]
 def propose(texts: Sequence[str], encoder: Encoder | None) -> Groups:
     """Groups of texts: the largest first, then single ones, those that are nearest to none last.
 
-    Within a group the text that is most like the others comes first, and exact copies stand together. Without the extra
+    Within a group the text that is most like all answers comes first, and exact copies stand together. Without the extra
     `similarity` there are no groups but those of exact copies.
     """
     copies: dict[str, list[int]] = {}
@@ -44,7 +44,7 @@ def propose(texts: Sequence[str], encoder: Encoder | None) -> Groups:
     groups = []
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
-        central = similarity[np.ix_(members, members)].sum(axis=1)
+        central = similarity[np.ix_(members, members)] @ [len(bundles[place]) for place in members]
         groups.append(([int(place) for place in members[np.argsort(-central, kind="stable")]], members))
     nearest = _nearest(similarity)
     sizes = {id(group): sum(len(bundles[place]) for place in group) for group, _ in groups}

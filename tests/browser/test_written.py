@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
 from tests.autograder.written.class_of import QUESTION, make_course, record
-from tests.autograder.written.conftest import SIGNS, TEXTS
+from tests.autograder.written.conftest import MIXTURE, TEXTS
 from tests.autograder.written.serving import next_address, serving
 from tests.browser.accessibility import serious_findings
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
@@ -110,29 +110,29 @@ def test_the_round_of_two_graders(assignment, sit_down, picture):
     ann = sit_down("ann")
     expect(ann.locator("#prompt")).to_contain_text("Why is this a useful starting point")
     expect(ann.get_by_role("heading", level=1)).to_have_text("02 · Attention, step by step")
-    expect(group(ann, SIGNS)).to_have_attribute("aria-current", "true")
+    expect(group(ann, MIXTURE)).to_have_attribute("aria-current", "true")
 
     # points of the guide and a comment to the group, and on to the next
     ann.keyboard.press("1")
     expect(ann.get_by_role("spinbutton", name="Points")).to_have_value("1")
     picture(ann, "written")
     ann.keyboard.press("c")
-    ann.keyboard.type("And the maximum?")
+    ann.keyboard.type("And two examples?")
     ann.keyboard.press("Control+Enter")
     expect(ann.locator("#message")).to_have_text("1 point to 4 answers.")
-    expect(group(ann, "no gradient")).to_have_attribute("aria-current", "true")
+    expect(group(ann, "nothing does")).to_have_attribute("aria-current", "true")
     assert scores(assignment) == dict.fromkeys(("ada", "bob", "cem", "dua"), 1)
-    expect(group(ann, SIGNS)).to_contain_text("Comment: And the maximum?")
+    expect(group(ann, MIXTURE)).to_contain_text("Comment: And two examples?")
     picture(ann, "written_group")
 
     # undone: what was given is in the form again
     ann.keyboard.press("u")
     expect(ann.locator("#message")).to_have_text("Undone: 1 point to 4 answers.")
     expect(ann.get_by_role("spinbutton", name="Points")).to_have_value("1")
-    expect(ann.locator("#comment")).to_have_value("And the maximum?")
+    expect(ann.locator("#comment")).to_have_value("And two examples?")
     expect(ann.locator("#guide input").first).to_be_checked()
     assert scores(assignment) == {}
-    expect(group(ann, SIGNS)).not_to_contain_text("Comment:")
+    expect(group(ann, MIXTURE)).not_to_contain_text("Comment:")
 
     # typed faster than the gradebook writes: given again, opened, the second text on its own, split off
     for key in ("Enter", "k", "o", "j", "0", "Enter", "k", "j", "x", "s"):
@@ -157,11 +157,11 @@ def test_the_round_of_two_graders(assignment, sit_down, picture):
     ann.reload()
     expect(ann.locator("#counted")).to_contain_text("4 of 8 answers graded")
     bob = sit_down("bob", color_scheme="dark", viewport={"width": 900, "height": 700})
-    expect(group(bob, SIGNS).locator(".badge").first).to_have_text("0 to 1 points")
+    expect(group(bob, MIXTURE).locator(".badge").first).to_have_text("0 to 1 points")
 
     # both want the same group: the second is told, and nothing is overwritten
     for page in (ann, bob):
-        expect(group(page, "no gradient")).to_have_attribute("aria-current", "true")
+        expect(group(page, "nothing does")).to_have_attribute("aria-current", "true")
     bob.keyboard.press("2")
     ann.keyboard.press("a")
     ann.keyboard.press("Enter")
@@ -196,13 +196,13 @@ def test_the_round_of_two_graders(assignment, sit_down, picture):
 
 def test_a_second_reading_is_blind_and_agreement_is_shown(assignment, sit_down, picture):
     cem = sit_down("cem")
-    group(cem, SIGNS).click()
+    group(cem, MIXTURE).click()
     cem.keyboard.press("b")
     again = cem.get_by_role("dialog", name="A second reading")
     expect(again).to_be_visible()
     shown = again.locator("#again-text")
     expect(shown).to_have_text(re.compile(r"\w"))
-    assert "point" not in shown.inner_text().replace(SIGNS, "")
+    assert "point" not in shown.inner_text().replace(MIXTURE, "")
     cem.keyboard.press("1")
     expect(again.get_by_label("Points")).to_have_value("1")
     before = scores(assignment)

@@ -1,4 +1,4 @@
-"""A class of nine for all tests of the desk, with answers to a question on the softmax; what is asked plays no part."""
+"""A class of nine for all tests of the desk, with answers to the first question of 02."""
 
 import shutil
 
@@ -10,15 +10,15 @@ from autograder.written.desk import Desk
 from autograder.written.questions import read_questions
 from tests.autograder.written.class_of import NAME, QUESTION, make_course, record
 
-SIGNS = "Scores can be negative, so dividing by the sum gives negative weights."
-SLOPE = "The maximum has no gradient, so nothing can be learned."
+MIXTURE = "Embeddings mix all senses of a word, and its neighbours say which one is meant."
+EXAMPLES = "In 'the bank of the river' the river settles it; in 'a bank I learned of' nothing does."
 TEXTS = {
-    "ada": SIGNS,
-    "bob": f"  {SIGNS.upper()}",  # a copy
-    "cem": SIGNS.replace("Scores", "The scores"),  # nearly one
-    "dua": SIGNS,
-    "eva": SLOPE,
-    "fay": SLOPE.replace("learned", "learnt"),
+    "ada": MIXTURE,
+    "bob": f"  {MIXTURE.upper()}",  # a copy
+    "cem": MIXTURE.replace("Embeddings", "The embeddings"),  # nearly one
+    "dua": MIXTURE,
+    "eva": EXAMPLES,
+    "fay": EXAMPLES.replace("learned", "learnt"),
     "gil": "",
     "hao": "I like turtles and the sea.",
     "<b>ian": "<img src=x onerror=alert(1)> 1 & 2",

@@ -24,7 +24,7 @@ from autograder.written.answers import WrittenAnswers
 from autograder.written.desk import Desk
 from autograder.written.questions import read_questions
 from tests.autograder.written.class_of import NAME, QUESTION, make_course
-from tests.autograder.written.conftest import SIGNS
+from tests.autograder.written.conftest import MIXTURE
 from tests.autograder.written.serving import serving
 from tests.conftest import ROOT
 
@@ -44,7 +44,9 @@ def test_agreement_is_a_table(nine, monkeypatch):
     assert "No answer has been read twice" in CliRunner().invoke(app, ask).output
     question = next(one for one in read_questions(nine) if one.name == QUESTION)
     desk = Desk(nine, question, WrittenAnswers(nine), None)
-    rows = next(g["rows"] for g in desk.view("ann")["groups"] if SIGNS in [row["text"] for row in g["rows"]])
+    rows = next(
+        g["rows"] for g in desk.view("ann")["groups"] if MIXTURE in [row["text"] for row in g["rows"]]
+    )
     for score, row in enumerate(rows):
         desk.give("ann", row["answers"], score)
     while (shown := desk.next_again("bob", 1)).get("answer"):

@@ -17,7 +17,7 @@ from autograder.gradebook.queries import find_released
 from autograder.gradebook.rows import Rows
 from autograder.written.desk import Conflict, Refused
 from tests.autograder.written.class_of import NAME, QUESTION, record
-from tests.autograder.written.conftest import SIGNS, SLOPE, TEXTS
+from tests.autograder.written.conftest import EXAMPLES, MIXTURE, TEXTS
 
 pytestmark = pytest.mark.slow
 
@@ -41,19 +41,19 @@ def give(desk, who, text, score, **more):
 
 
 def test_a_group_s_points_and_comment_stand_in_the_gradebook(nine, desk):
-    give(desk, "ann", SIGNS, 1, ticks=[0], comment="And the maximum?")
+    give(desk, "ann", MIXTURE, 1, ticks=[0], comment="And two examples?")
     given = marks(nine)
     assert {s for s, mark in given.items() if mark.score == 1} == {"ada", "bob", "cem", "dua"}
-    assert given["cem"] == Mark(1, "And the maximum?", waiting=False)
+    assert given["cem"] == Mark(1, "And two examples?", waiting=False)
     assert given["eva"].waiting and given["gil"].blank
     view = desk.view("ann")
     assert (view["count"], view["waiting"], view["blank"], view["unread"]) == (8, 4, 1, 0)
-    assert group_of(view, SIGNS)["rows"][0]["decision"]["ticks"] == (0,)
+    assert group_of(view, MIXTURE)["rows"][0]["decision"]["ticks"] == (0,)
 
 
 def test_what_a_person_gave_survives_another_round_and_is_exported(nine, desk):
-    give(desk, "ann", SIGNS, 0.5, comment="half")
-    give(desk, "ann", SLOPE, 0)
+    give(desk, "ann", MIXTURE, 0.5, comment="half")
+    give(desk, "ann", EXAMPLES, 0)
     record(nine, TEXTS)
     given = marks(nine)
     assert given["ada"] == Mark(0.5, "half", waiting=False) and given["eva"] == Mark(0, "", waiting=False)
@@ -69,39 +69,41 @@ def test_what_a_person_gave_survives_another_round_and_is_exported(nine, desk):
 
 
 def test_the_student_s_feedback_has_points_and_comment(nine, desk):
-    give(desk, "ann", SIGNS, 0.5, comment="And the maximum?")
+    give(desk, "ann", MIXTURE, 0.5, comment="And two examples?")
     nbgrader = str(Path(sys.executable).with_name("nbgrader"))
     subprocess.run(
         [nbgrader, "generate_feedback", NAME, "--student=ada"], cwd=nine.root, check=True, capture_output=True
     )
     page = (nine.root / "feedback" / "ada" / NAME / f"{NAME}.html").read_text()
     cell = page.partition(f'name="{QUESTION}"')[2][:5000]
-    assert "And the maximum?" in cell and re.search(r"0\.5\s*/\s*2\.0", cell)
+    assert "And two examples?" in cell and re.search(r"0\.5\s*/\s*2\.0", cell)
 
 
 def test_who_hands_in_another_answer_is_read_again(nine, desk):
-    give(desk, "ann", SIGNS, 1)
-    record(nine, TEXTS | {"ada": SLOPE, "new": SIGNS})
+    give(desk, "ann", MIXTURE, 1)
+    record(nine, TEXTS | {"ada": EXAMPLES, "new": MIXTURE})
     view = desk.view("ann")
-    slope, signs = group_of(view, SLOPE), group_of(view, SIGNS)
+    examples, mixture = group_of(view, EXAMPLES), group_of(view, MIXTURE)
     assert marks(nine)["ada"] == Mark(1, "", waiting=True)
-    assert sum(len(row["answers"]) for row in slope["rows"]) == 3
-    assert [len(row["answers"]) for row in signs["rows"] if row["waiting"]] == [1]  # the copy that came late
+    assert sum(len(row["answers"]) for row in examples["rows"]) == 3
+    assert [len(row["answers"]) for row in mixture["rows"] if row["waiting"]] == [
+        1
+    ]  # the copy that came late
 
 
 def test_an_answer_keeps_points_of_its_own(nine, desk):
-    signs = group_of(desk.view("ann"), SIGNS)
-    desk.give("ann", seen(signs, 0), 2, alone=True)
-    rows = group_of(desk.view("ann"), SIGNS)["rows"]
+    mixture = group_of(desk.view("ann"), MIXTURE)
+    desk.give("ann", seen(mixture, 0), 2, alone=True)
+    rows = group_of(desk.view("ann"), MIXTURE)["rows"]
     assert [row["decision"] and row["decision"]["alone"] for row in rows].count(True) == 1
 
 
 def test_split_join_and_the_way_back(nine, desk):
     before = desk.view("ann")["groups"]
-    signs = group_of(desk.view("ann"), SIGNS)
-    new = desk.split("ann", signs["id"], signs["tag"], list(seen(signs, 1)))
+    mixture = group_of(desk.view("ann"), MIXTURE)
+    new = desk.split("ann", mixture["id"], mixture["tag"], list(seen(mixture, 1)))
     names = [group["id"] for group in desk.view("ann")["groups"]]
-    assert names.index(new) == names.index(signs["id"]) + 1
+    assert names.index(new) == names.index(mixture["id"]) + 1
     tags = {group["id"]: group["tag"] for group in desk.view("ann")["groups"]}
     assert desk.join("ann", {name: tags[name] for name in (new, names[-1])}) == new
     assert len(desk.view("ann")["groups"]) == len(before)
@@ -113,8 +115,8 @@ def test_split_join_and_the_way_back(nine, desk):
 
 
 def test_undo_gives_back_what_was_there(nine, desk):
-    give(desk, "ann", SIGNS, 1, comment="first")
-    give(desk, "ann", SIGNS, 2, comment="second")
+    give(desk, "ann", MIXTURE, 1, comment="first")
+    give(desk, "ann", MIXTURE, 2, comment="second")
     assert desk.undo("ann").what == "2 points to 4 answers"
     assert marks(nine)["bob"] == Mark(1, "first", waiting=False)
     desk.undo("ann")
@@ -124,7 +126,7 @@ def test_undo_gives_back_what_was_there(nine, desk):
 
 def test_another_program_goes_on_where_this_one_was(new_desk):
     first = new_desk()
-    give(first, "ann", SIGNS, 1, ticks=[0])
+    give(first, "ann", MIXTURE, 1, ticks=[0])
     later = new_desk()
     assert later.view("ann")["groups"] == first.view("ann")["groups"]
     assert later.undo("ann").what == "1 point to 4 answers"
@@ -132,12 +134,12 @@ def test_another_program_goes_on_where_this_one_was(new_desk):
 
 def test_two_graders_overwrite_nothing_in_silence(nine, new_desk):
     ann, bob = new_desk(), new_desk()
-    stale = group_of(bob.view("bob"), SIGNS)
-    give(ann, "ann", SIGNS, 1)
+    stale = group_of(bob.view("bob"), MIXTURE)
+    give(ann, "ann", MIXTURE, 1)
     with pytest.raises(Conflict, match="ann has given 1 point to 4 answers"):
         bob.give("bob", seen(stale), 2)
     assert marks(nine)["ada"].score == 1
-    give(bob, "bob", SIGNS, 2)  # having seen it
+    give(bob, "bob", MIXTURE, 2)  # having seen it
     with pytest.raises(Conflict, match="nothing was undone"):
         ann.undo("ann")
     assert marks(nine)["ada"].score == 2
@@ -145,21 +147,21 @@ def test_two_graders_overwrite_nothing_in_silence(nine, new_desk):
 
 def test_a_group_that_changed_meanwhile_is_not_split(new_desk):
     ann, bob = new_desk(), new_desk()
-    stale = group_of(bob.view("bob"), SIGNS)
+    stale = group_of(bob.view("bob"), MIXTURE)
     ann.split("ann", stale["id"], stale["tag"], list(seen(stale, 1)))
     with pytest.raises(Conflict):
         bob.split("bob", stale["id"], stale["tag"], list(seen(stale, 0)))
     with pytest.raises(Conflict):
-        bob.join("bob", {stale["id"]: stale["tag"], "g2": group_of(bob.view("bob"), SLOPE)["tag"]})
+        bob.join("bob", {stale["id"]: stale["tag"], "g2": group_of(bob.view("bob"), EXAMPLES)["tag"]})
 
 
 def test_what_formgrader_gave_is_seen_and_not_overwritten(nine, desk):
-    stale = group_of(desk.view("ann"), SIGNS)
+    stale = group_of(desk.view("ann"), MIXTURE)
     with open_gradebook(nine.root) as gradebook:
         write_marks(gradebook, nine, QUESTION, {"ada": Mark(2, "by hand", waiting=False)})
     with pytest.raises(Conflict, match="formgrader has given 2 points"):
         desk.give("ann", seen(stale), 0)
-    rows = group_of(desk.view("ann"), SIGNS)["rows"]
+    rows = group_of(desk.view("ann"), MIXTURE)["rows"]
     assert [(row["decision"]["by"], row["decision"]["alone"]) for row in rows if row["decision"]] == [
         ("formgrader", True)
     ]
@@ -170,7 +172,7 @@ def test_points_given_while_a_run_records_the_same_answer_stay(nine, desk):
 
     def grade(name, row):
         if name == QUESTION:
-            give(desk, "ann", SIGNS, 1, comment="well said")
+            give(desk, "ann", MIXTURE, 1, comment="well said")
         return {"auto_score": 0.25, "needs_manual_grade": row["needs_manual_grade"]}
 
     with open_gradebook(nine.root) as gradebook:
@@ -219,7 +221,7 @@ def test_many_graders_at_once_lose_nothing(nine, new_desk):
 )
 def test_what_makes_no_sense_is_refused(nine, desk, score, more):
     with pytest.raises(Refused):
-        give(desk, "ann", SIGNS, score, **more)
+        give(desk, "ann", MIXTURE, score, **more)
     assert marks(nine)["ada"] == Mark()
 
 
@@ -233,12 +235,12 @@ def test_nobody_is_named(nine, desk):
 
 
 def test_a_second_reading_is_blind_and_changes_no_grade(nine, desk):
-    give(desk, "ann", SIGNS, 1)
-    give(desk, "bob", SLOPE, 1)
+    give(desk, "ann", MIXTURE, 1)
+    give(desk, "bob", EXAMPLES, 1)
     shown = desk.next_again("bob", share=1)
     assert shown["left"] == 4 and set(shown) == {"left", "answer", "text"}  # ann's come first, and no points
     while (shown := desk.next_again("bob", share=1)).get("answer"):
-        desk.give_again("bob", shown["answer"], 2 if "negative" in shown["text"].lower() else 1)
+        desk.give_again("bob", shown["answer"], 2 if "mix" in shown["text"].lower() else 1)
     found = desk.agreement()
     assert (found["two people"].count, found["two people"].equal) == (4, 0)
     assert (found["one person twice"].count, found["one person twice"].equal) == (2, 1)
@@ -247,10 +249,10 @@ def test_a_second_reading_is_blind_and_changes_no_grade(nine, desk):
 
 
 def test_a_damaged_file_is_a_sentence_and_the_points_are_safe(nine, desk):
-    give(desk, "ann", SIGNS, 1)
+    give(desk, "ann", MIXTURE, 1)
     path = nine.root / ".autograder" / "written" / NAME / f"{QUESTION}.json"
     path.write_text('{"serial": 3')
     with pytest.raises(CourseError, match="Delete it"):
         desk.view("ann")
     path.unlink()
-    assert group_of(desk.view("ann"), SIGNS)["rows"][0]["decision"]["score"] == 1
+    assert group_of(desk.view("ann"), MIXTURE)["rows"][0]["decision"]["score"] == 1

@@ -13,7 +13,7 @@ from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.written.server import MOST_BYTES
 from tests.autograder.written.class_of import NAME, QUESTION
-from tests.autograder.written.conftest import SIGNS
+from tests.autograder.written.conftest import MIXTURE
 from tests.autograder.written.serving import next_address, serving
 
 
@@ -46,7 +46,7 @@ class Browser:
 
     def give(self, score=1, **headers):
         groups = self.view()["groups"]
-        rows = next(group["rows"] for group in groups if SIGNS in [row["text"] for row in group["rows"]])
+        rows = next(group["rows"] for group in groups if MIXTURE in [row["text"] for row in group["rows"]])
         seen = {alias: tag for row in rows for alias, tag in row["answers"].items()}
         return self.ask("/api/give", {"question": QUESTION, "seen": seen, "score": score}, **headers)
 
