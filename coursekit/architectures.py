@@ -59,7 +59,8 @@ def measure(
     def of_first_word(T: int, seed: int) -> Tensor:
         return influence(lambda x: model(x)[-1:], random_words(T, seed))[0, 0]
 
-    seen = (influence(model, sentence)[len(sentence) // 2] > 0).numpy()
+    middle = len(sentence) // 2
+    seen = (influence(lambda x: model(x)[middle : middle + 1], sentence)[0] > 0).numpy()
     derivatives = [(of_first_word(SHORT, seed) / of_first_word(2, seed)).item() for seed in range(draws)]
     with torch.no_grad():
         ms = {}

@@ -19,7 +19,7 @@ def train(
 
     Every batch consists of new sentences of the language. The learning rate decays to 0.
     """
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01, foreach=True)
     slower = torch.optim.lr_scheduler.OneCycleLR(optimiser, 0.01, total_steps=steps, pct_start=0.03)
     rng, found = np.random.default_rng(0), []
     for _ in range(steps):
@@ -27,7 +27,7 @@ def train(
         following, preceding = losses(ids)
         optimiser.zero_grad()
         (following + preceding).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
         optimiser.step()
         slower.step()
         found.append((following.item(), preceding.item()))

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from coursekit.datasets import read_table
-from coursekit.intervals import bootstrap, mean_and_half
+from coursekit.intervals import mean_and_half, percentile_interval, resamples
 
 LOSSES = {
     "before": "before training",
@@ -50,6 +50,7 @@ class EncoderRuns:
             asked = rows[rows.place.notna()]
             self.recall[run] = (asked.place == 1).groupby(asked.seed).mean().to_numpy()
         self.rho = {run: np.array(self._by_seed(items)) for run, items in self.cosines.items()}
+        self._resampled: dict[Run, Float[np.ndarray, " draws"]] = {}
         tried = read_table("results/sentence_encoders_rates.csv").replace({"objective": LOSSES})
         validation = tried.groupby(["encoder", "objective", "rate"], sort=False).validation.mean()
         # with hard negatives only one rate was tried
@@ -76,18 +77,22 @@ class EncoderRuns:
 
     def over_hypotheses(self, setting: Setting) -> tuple[float, float]:
         """The 95 % interval of the mean correlation at the best rate, over hypotheses."""
-        return bootstrap(self.cosines[self.best[setting]], self.mean_rho, draws=200)
+        return percentile_interval(self.resampled(self.best[setting]))
+
+    def resampled(self, run: Run) -> Float[np.ndarray, " draws"]:
+        """The mean correlation on each resample of the hypotheses, which are the same for all runs; computed only once."""
+        if run not in self._resampled:
+            items = self.cosines[run]
+            places = resamples(len(items), draws=200)
+            self._resampled[run] = np.array([self.mean_rho(items[drawn]) for drawn in places])
+        return self._resampled[run]
 
     def gain(self, after: Run, control: Run) -> dict[str, Interval]:
         """Differences in correlation and in recall: means, and 95 % intervals over hypotheses and over seeds."""
-        both = np.concatenate([self.cosines[after], self.cosines[control]], axis=-1)
-        n = self.cosines[after].shape[-1]
-
-        def difference(items: Float[np.ndarray, "hypotheses 3 columns"]) -> float:
-            return self.mean_rho(items[..., :n]) - self.mean_rho(items[..., n:])
-
+        difference = float(self.rho[after].mean() - self.rho[control].mean())
+        over_hypotheses = percentile_interval(self.resampled(after) - self.resampled(control))
         return {
-            "over hypotheses": (difference(both), *bootstrap(both, difference, draws=200)),
+            "over hypotheses": (difference, *over_hypotheses),
             "over seeds": _over_seeds(self.rho[after] - self.rho[control]),
             "recall at 1, over seeds": _over_seeds(self.recall[after] - self.recall[control]),
         }

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, pad
 
 from coursekit.language import BOS, EOS, PAD, Language
 from coursekit.models.loading import Loaded
@@ -54,16 +54,16 @@ def write_sentences(
     generator, ids = torch.Generator().manual_seed(seed), torch.full((n, 1), BOS)
     ended = torch.zeros(n, dtype=torch.bool)
     model.reset(cached=True)
-    for _ in range(language.max_length - 1):
-        logits = model(ids[:, -1:])[:, -1]
+    while ids.shape[1] < language.max_length and not ended.all():
+        logits, draws = model(ids[:, -1:])[~ended, -1], torch.rand(n, generator=generator)[~ended]
+        most, tokens = k or logits.shape[1], torch.full((n,), PAD)
         if p < 1:
             logits = top_p((logits / temperature).softmax(dim=-1), p).log() * temperature
-        draws = torch.rand(n, generator=generator)
-        tokens = sample(logits, draws, temperature, k or logits.shape[1])[1]
-        tokens = torch.where(ended, PAD, tokens)
+            most = min(most, int((logits > -torch.inf).sum(dim=1).max()))
+        tokens[~ended] = sample(logits, draws, temperature, most)[1]
         ids, ended = torch.cat([ids, tokens[:, None]], dim=1), ended | (tokens == EOS)
     model.reset()
-    return ids
+    return pad(ids, (0, language.max_length - ids.shape[1]), value=PAD)
 
 
 def are_possible(language: Language, ids: Int[Tensor, "n T"]) -> Bool[np.ndarray, " n"]:
@@ -141,9 +141,11 @@ def continue_text(
         draws = torch.rand(len(settings), generator=generator)
         chosen = []
         for row, point, (temperature, k, p) in zip(logits, draws, settings, strict=True):
-            probabilities = sample(row[None], point[None], temperature, k)[0]
-            kept = top_p(probabilities, p) if p < 1 else probabilities
-            chosen.append(sample(kept.log(), point[None], 1.0, kept.shape[1])[1])
+            probabilities, token = sample(row[None], point[None], temperature, k)
+            if p < 1:
+                kept = top_p(probabilities, p)
+                token = sample(kept.log(), point[None], 1.0, int((kept > 0).sum()))[1]
+            chosen.append(token)
         ids = torch.stack(chosen)  # B 1: the next input
         written.append(ids)
         if (torch.cat(written, dim=1) == words.eos_token_id).any(dim=1).all():

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from scipy.stats import spearmanr
 from torch import Tensor
 
-from coursekit.intervals import bootstrap
+from coursekit.intervals import bootstrap, percentile_interval, resamples
 
 Correlation = Callable[[Tensor, Tensor], Tensor]
 """The student's `spearman`."""
@@ -71,6 +71,7 @@ class GradedPairs:
         self.similarities: dict[str, Float[np.ndarray, " pairs"]] = {}
         self.found: dict[str, Interval] = {}
         self.held: dict[str, Interval] = {}
+        self._resampled: dict[tuple[bytes, bytes], Float[np.ndarray, " 1+draws"]] = {}
 
     def add(self, name: str, similarity: Float[np.ndarray, " pairs"]) -> None:
         """Keep a similarity, and compare it with the grades."""
@@ -93,30 +94,37 @@ class GradedPairs:
 
     def agreement(self, similarity: Float[np.ndarray, " pairs"]) -> Interval:
         """Spearman's correlation with the grades, and its 95 % interval."""
-        threes = np.stack([similarity, self.exam.similarity], axis=-1).reshape(-1, 3, 2)
-        return self.rho(threes), *bootstrap(threes, self.rho, draws=1000)
+        return _with_interval(self.resampled(similarity, self.exam.similarity))
+
+    def resampled(
+        self, one: Float[np.ndarray, " pairs"], other: Float[np.ndarray, " pairs"]
+    ) -> Float[np.ndarray, " 1+draws"]:
+        """Spearman's correlation of two columns over all pairs, then over the pairs of each resample of the hypotheses.
+
+        The resamples are always the same, so that correlations can be compared in pairs, and are computed only once.
+        """
+        columns = np.stack([one, other], axis=-1)
+        key = columns[:, 0].tobytes(), columns[:, 1].tobytes()
+        if key not in self._resampled:
+            threes = columns.reshape(-1, 3, 2)
+            places = resamples(len(threes), draws=1000)
+            self._resampled[key] = np.array(
+                [self.rho(threes), *(self.rho(threes[drawn]) for drawn in places)]
+            )
+        return self._resampled[key]
 
     def given_length(self, similarity: Float[np.ndarray, " pairs"]) -> Interval:
         """Spearman's correlation with the grades, controlling for the length ratio, and its 95 % interval."""
-
-        def partial_rho(items: Float[np.ndarray, "hypotheses 3 3"]) -> float:
-            a, b, held = torch.from_numpy(items.reshape(-1, 3)).T
-            ab, a_held, b_held = (float(self.spearman(*two)) for two in ((a, b), (a, held), (b, held)))
-            return (ab - a_held * b_held) / ((1 - a_held**2) * (1 - b_held**2)) ** 0.5
-
-        columns = np.stack([similarity, self.exam.similarity, self.length_ratio], axis=-1)
-        threes = columns.reshape(-1, 3, 3)
-        return partial_rho(threes), *bootstrap(threes, partial_rho, draws=1000)
+        a, b, held = similarity, self.exam.similarity, self.length_ratio
+        ab, a_held, b_held = (self.resampled(*two) for two in ((a, b), (a, held), (b, held)))
+        return _with_interval((ab - a_held * b_held) / ((1 - a_held**2) * (1 - b_held**2)) ** 0.5)
 
     def gain(self, after: str, control: str) -> Interval:
         """The difference between two Spearman correlations on the same pairs, with its 95 % interval."""
-        columns = [self.similarities[after], self.similarities[control], self.exam.similarity]
-        threes = np.stack(columns, axis=-1).reshape(-1, 3, 3)
-
-        def difference(items: Float[np.ndarray, "hypotheses 3 3"]) -> float:
-            return self.rho(items[..., [0, 2]]) - self.rho(items[..., [1, 2]])
-
-        return difference(threes), *bootstrap(threes, difference, draws=1000)
+        one, other = (
+            self.resampled(self.similarities[name], self.exam.similarity) for name in (after, control)
+        )
+        return _with_interval(one - other)
 
     def within(self, name: str, label: str) -> Interval:
         """Spearman's correlation with the grades for the pairs with one label, and its 95 % interval."""
@@ -143,3 +151,8 @@ class GradedPairs:
             float(self.spearman(torch.cosine_similarity(u, v.repeat_interleave(3, dim=0)), grades))
             for u, v in zip(premises, hypotheses, strict=True)
         ]
+
+
+def _with_interval(values: Float[np.ndarray, " 1+draws"]) -> Interval:
+    """A statistic over all pairs, and its 95 % interval from the resamples."""
+    return float(values[0]), *percentile_interval(values[1:])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 from scipy import stats
 
@@ -52,3 +52,14 @@ def bootstrap(
         rng=np.random.default_rng(seed),
     )
     return float(drawn.confidence_interval.low), float(drawn.confidence_interval.high)
+
+
+def resamples(count: int, draws: int = 2_000, seed: int = 0) -> Int[np.ndarray, "draws items"]:
+    """The places of the items in each resample of `bootstrap`, for a statistic that several intervals share."""
+    return np.random.default_rng(seed).integers(0, count, (draws, count))
+
+
+def percentile_interval(values: Float[np.ndarray, " draws"]) -> tuple[float, float]:
+    """The 95 % percentile interval of a statistic, from its value on each resample."""
+    low, high = np.quantile(values, [0.025, 0.975])
+    return float(low), float(high)

@@ -93,20 +93,21 @@ class Reader:
     @torch.no_grad()
     def layers(self, model: ELMo, ids: Int[Tensor, "B T"]) -> Float[Tensor, "L+1 B T 2*D"]:
         """All representations of a batch, computed for `ROWS` sentences at a time."""
-        found = []
-        for rows in ids.split(ROWS):
-            x = batch_vectors(self.word_vectors, model, rows, self.spelling)
-            found.append(self._states(model, x, (rows != PAD).sum(dim=1)))
-        return torch.cat(found, dim=1)
+        x, lengths = batch_vectors(self.word_vectors, model, ids, self.spelling), (ids != PAD).sum(dim=1)
+        parts = zip(x.split(ROWS), lengths.split(ROWS), strict=True)
+        return torch.cat([self._states(model, *part) for part in parts], dim=1)
 
+    @torch.no_grad()
     def exam_vectors(self, model: ELMo, sentences: Sentences) -> Float[Tensor, "L+1 sentences 2*D"]:
-        """The vector of the ambiguous word in each sentence, at every layer."""
-        rows, places = (torch.from_numpy(part).split(ROWS) for part in (sentences.ids, sentences.position))
-        found = [
-            self.layers(model, ids)[:, torch.arange(len(ids)), at]
-            for ids, at in zip(rows, places, strict=True)
-        ]
-        return torch.cat(found, dim=1)
+        """The vector of the ambiguous word in each sentence, at every layer; the shortest sentences are read first."""
+        ids, places = torch.from_numpy(sentences.ids), torch.from_numpy(sentences.position)
+        lengths, found = (ids != PAD).sum(dim=1), []
+        order = lengths.argsort()
+        x = batch_vectors(self.word_vectors, model, ids, self.spelling)
+        for rows in order.split(ROWS):
+            states = self._states(model, x[rows, : lengths[rows].max()], lengths[rows])
+            found.append(states[:, torch.arange(len(rows)), places[rows]])
+        return torch.cat(found, dim=1)[:, order.argsort()]
 
     def vector(self, model: ELMo, text: str, word: str) -> Float[Tensor, "L+1 2*D"]:
         """The vector of a word in a sentence of the generated language, at every layer."""

@@ -38,7 +38,7 @@ def first_word_matters(run: Run, T: int, seed: int) -> float:
     def with_first(word: Float[Tensor, " D"]) -> Float[Tensor, " D"]:
         return run(torch.cat([word[None], x[1:]]), seed)
 
-    return torch.autograd.functional.jacobian(with_first, x[0]).norm().item()
+    return torch.autograd.functional.jacobian(with_first, x[0], vectorize=True).norm().item()
 
 
 def over_seeds(run: Run, lengths: Sequence[int], seeds: int = 8) -> Float[np.ndarray, "seed length"]:

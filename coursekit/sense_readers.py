@@ -5,7 +5,7 @@ generated language (the course's test) and the real ones of `data/senses`.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -18,49 +18,54 @@ from torch import Tensor
 from coursekit.datasets import read_table
 from coursekit.exam import sense_exam
 from coursekit.language import load_language
-from coursekit.small.elmo import ELMo, Spelling
-from coursekit.vectors import load_glove
+from coursekit.small.elmo import ELMo, Spelling, encode_words
+from coursekit.vectors import WordVectors, load_glove
 
 Reader = Callable[[list[str], int], Float[Tensor, " D"]]
 Weight = Callable[[Int[Tensor, "n T"]], Float[Tensor, "n T"]]
 BEFORE, LATER = "cue before", "cue only later"
 
 
+@cache
+def _glove() -> WordVectors:
+    """GloVe's vectors; the files are checked only once, because the readers need the vectors at every sentence."""
+    return load_glove()
+
+
 def single_vector(words: list[str], place: int) -> Float[Tensor, " D"]:
     """The static vector of the word itself."""
-    return load_glove()[words[place]]
+    return _glove()[words[place]]
 
 
 def bag(words: list[str], place: int) -> Float[Tensor, " D"]:
     """The mean vector of the other words."""
-    glove = load_glove()
+    glove = _glove()
     others = [glove[word] for i, word in enumerate(words) if i != place and word in glove]
     return torch.stack(others).mean(dim=0)
 
 
 def near_words(words: list[str], place: int) -> Float[Tensor, " D"]:
     """The sum of the other words' vectors, each divided by its distance from the target."""
-    glove = load_glove()
+    glove = _glove()
     others = [glove[w] / abs(i - place) for i, w in enumerate(words) if i != place and w in glove]
     return torch.stack(others).sum(dim=0)
 
 
 def of_form(words: list[str], place: int) -> Float[Tensor, " D"]:
     """The single vector of the target's form, or zeros if the form has none."""
-    return single_vector(words, place) if words[place] in load_glove() else torch.zeros(50)
+    return single_vector(words, place) if words[place] in _glove() else torch.zeros(50)
 
 
-def by_elmo(elmo: ELMo) -> Reader:
-    """The reader that returns the vector of ELMo's last layer; ELMo reads words letter by letter."""
-    spelling = Spelling()
-
-    @torch.no_grad()
-    def vector_of(words: list[str], place: int) -> Float[Tensor, " D"]:
-        spelt = spelling.of_words(["[BOS]", *words, "[EOS]"])[None]  # 1 T C
-        everywhere = torch.ones(spelt.shape[:2], dtype=torch.bool)
-        return elmo(spelt, everywhere).hidden[-1, 0, place + 1]
-
-    return vector_of
+@torch.no_grad()
+def by_elmo(elmo: ELMo, sentences: Sequence[tuple[list[str], int]]) -> Float[Tensor, "n D"]:
+    """The vectors of ELMo's last layer, in batches of similar length; ELMo reads words letter by letter."""
+    spelling, parts = Spelling(), []
+    order = np.argsort([len(words) for words, _ in sentences])
+    for batch in np.array_split(order, 1 + len(order) // 64):
+        some = [sentences[n] for n in batch]
+        hidden = encode_words(elmo, spelling, [["[BOS]", *words, "[EOS]"] for words, _ in some])[-1]  # B T D
+        parts.append(hidden[range(len(some)), [place + 1 for _, place in some]])
+    return torch.cat(parts)[order.argsort()]
 
 
 def of_language(reader: Reader) -> list[Float[Tensor, "n D"]]:
@@ -74,7 +79,7 @@ def of_language(reader: Reader) -> list[Float[Tensor, "n D"]]:
 
 def weighted_in_language(weight: Weight) -> list[Float[Tensor, "n D"]]:
     """The sums of the other words' vectors in both halves of the test, weighted by their distance from the target."""
-    glove, exam = load_glove(), sense_exam()
+    glove, exam = _glove(), sense_exam()
     sides = exam.labelled, exam.held_out
     table = torch.stack(
         [glove[word] if word in glove else torch.zeros(50) for word in load_language().vocabulary]
@@ -123,19 +128,40 @@ def by_window() -> Float[Tensor, " n"]:
     return answers
 
 
+def word_by_word(
+    evaluate: Callable,
+    known: Float[Tensor, "m D"],
+    known_words: Int[Tensor, " m"],
+    known_senses: Int[Tensor, " m"],
+    asked: Float[Tensor, "n D"],
+    asked_words: Int[Tensor, " n"],
+) -> Int[Tensor, " n"]:
+    """The senses that the student's `evaluate` finds, from the sentences of one word at a time: only these may vote."""
+    found = torch.empty_like(asked_words)
+    for word in asked_words.unique():
+        ours, theirs = known_words == word, asked_words == word
+        labelled = known[ours], known_words[ours], known_senses[ours]
+        found[theirs] = evaluate(*labelled, asked[theirs], asked_words[theirs])
+    return found
+
+
 def real_answers(
-    readers: Mapping[str, Reader], evaluate: Callable, recorded: pd.DataFrame
+    readers: Mapping[str, Reader], elmo: ELMo, evaluate: Callable, recorded: pd.DataFrame
 ) -> dict[str, Float[Tensor, " n"]]:
     """1 where a method finds the sense of the target in a test sentence of `data/senses`, otherwise 0.
 
-    The readers are judged by the student's `evaluate`; then come the window of two and the recorded models.
+    The readers and ELMo are judged by the student's `evaluate`; then come the window of two and the recorded models.
     """
     parts = real_sentences()
     sentences = [[split(row.sentence, row.start) for row in part.itertuples()] for part in parts]
     labels = [torch.tensor(part[key].to_numpy()) for part in parts for key in ("word_id", "sense_id")]
+    vectors = {
+        name: [torch.stack([reader(*where) for where in half]) for half in sentences]
+        for name, reader in readers.items()
+    }
+    vectors["ELMo"] = [by_elmo(elmo, half) for half in sentences]
     right = {}
-    for name, reader in readers.items():
-        one, other = (torch.stack([reader(*where) for where in half]) for half in sentences)
+    for name, (one, other) in vectors.items():
         guess = evaluate(one, labels[0], labels[1], other, labels[2])
         right[name] = (guess == labels[3]).float()
     right["window of two"] = by_window()

@@ -49,6 +49,7 @@ def pytest_configure():
 
 def pytest_collection_finish():
     gc.freeze()
+    gc.set_threshold(50_000)  # not Python's 700, which look at torch and transformers again and again
     gc.enable()
 
 

@@ -9,6 +9,7 @@ An encoder maps (ids, segments, real) to its hidden states and pooled vectors, s
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -61,18 +62,42 @@ def of_novels(encoder: nn.Module, bert: BERT, pieces: Tokenizer) -> Reader:
     return Reader(encoder, lambda states: bert.masked_word(states, bert.embeddings.token.weight), pieces)
 
 
-@torch.no_grad()
-def log_p_of_gap(by: Reader, text: str, which: int = 0) -> Float[Tensor, " V"]:
-    """log p of each subword at one [MASK] of a text; a long text is truncated around this [MASK]."""
+class Seen(NamedTuple):
+    """The tokens that an encoder reads, [CLS] to [SEP], and the place of the gap among them."""
+
+    ids: tuple[int, ...]
+    place: int
+
+
+def around_gap(by: Reader, text: str, which: int = 0) -> Seen:
+    """A text with one of its [MASK]s as the gap; a long text is truncated around it."""
     found = by.pieces.encode(text, add_special_tokens=False).ids
     mask = by.pieces.token_to_id("[MASK]")
     place = [i for i, piece in enumerate(found) if piece == mask][which]
     most = by.encoder.position.num_embeddings - 2
     start = max(0, min(place - most // 2, len(found) - most))
     cls, sep = by.pieces.token_to_id("[CLS]"), by.pieces.token_to_id("[SEP]")
-    ids = torch.tensor([[cls, *found[start : start + most], sep]])
-    states, _ = by.encoder(ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool))
-    return by.head(states[-1][:, 1 + place - start])[0].log_softmax(dim=-1)
+    return Seen((cls, *found[start : start + most], sep), 1 + place - start)
+
+
+@torch.no_grad()
+def log_p_of_gaps(by: Reader, gaps: Sequence[Seen]) -> Float[Tensor, "gaps V"]:
+    """log p of each subword at each gap. Each different text is read once, together with all others of its length."""
+    different = sorted(dict.fromkeys(gaps), key=lambda gap: len(gap.ids))
+    tops = {}
+    for _, alike in groupby(different, key=lambda gap: len(gap.ids)):
+        some = list(alike)
+        ids = torch.tensor([gap.ids for gap in some])
+        states, _ = by.encoder(ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool))
+        tops |= zip(some, states[-1][range(len(some)), [gap.place for gap in some]], strict=True)
+    log_p = by.head(torch.stack([tops[gap] for gap in different])).log_softmax(dim=-1)
+    number_of = {gap: number for number, gap in enumerate(different)}
+    return log_p[[number_of[gap] for gap in gaps]]
+
+
+def log_p_of_gap(by: Reader, text: str) -> Float[Tensor, " V"]:
+    """log p of each subword at the first [MASK] of a text."""
+    return log_p_of_gaps(by, [around_gap(by, text)])[0]
 
 
 def best_guesses(by: Reader, text: str, count: int = 5) -> str:
@@ -114,28 +139,30 @@ class GapsRead(NamedTuple):
 
 def read_gaps(by: Reader, gaps: Sequence[Gap]) -> GapsRead:
     """A reader's predictions at every gap, given both sides, one side (the other removed, or masked), or neither."""
-    nats: dict[str, list[float]] = {}
-    ranks, ends = [], []
-    for before, word, after in gaps:
-        rest_before, rest_after = _hidden(before, by.pieces), _hidden(after, by.pieces)
-        texts = {
-            "nothing": "[MASK]",
-            "left": f"{before} [MASK]",
-            "left, rest hidden": f"{before} [MASK] {rest_after}",
-            "right": f"[MASK] {after}",
-            "right, rest hidden": f"{rest_before} [MASK] {after}",
-            "both": f"{before} [MASK] {after}",
-        }
-        right_piece = by.pieces.token_to_id(word)
-        for may_read, text in texts.items():
-            hidden_before = len(rest_before.split()) if may_read == "right, rest hidden" else 0
-            log_p = log_p_of_gap(by, text, hidden_before)
-            nats.setdefault(may_read, []).append(-log_p[right_piece].item())
-            if may_read == "left":
-                guess = by.pieces.id_to_token(int(log_p.argmax()))
-                ends.append(len(guess) == 1 and not guess.isalnum())
-        ranks.append(int((log_p > log_p[right_piece]).sum()))  # "both" comes last
-    return GapsRead({reads: np.array(found) for reads, found in nats.items()}, np.array(ranks), ends)
+    right = torch.tensor([[by.pieces.token_to_id(word)] for _, word, _ in gaps])
+    seen = [_contexts(by, before, after) for before, _, after in gaps]
+    nats, ends = {}, []
+    for may_read in seen[0]:
+        log_p = log_p_of_gaps(by, [of_gap[may_read] for of_gap in seen])
+        log_p_right = log_p.gather(1, right)
+        nats[may_read] = -log_p_right[:, 0].double().numpy()
+        if may_read == "left":
+            guesses = map(by.pieces.id_to_token, log_p.argmax(dim=1).tolist())
+            ends = [len(guess) == 1 and not guess.isalnum() for guess in guesses]
+    ranks = (log_p > log_p_right).sum(dim=1).numpy()  # "both" comes last
+    return GapsRead(nats, ranks, ends)
+
+
+def _contexts(by: Reader, before: str, after: str) -> dict[str, Seen]:
+    rest_before, rest_after = _hidden(before, by.pieces), _hidden(after, by.pieces)
+    return {
+        "nothing": around_gap(by, "[MASK]"),
+        "left": around_gap(by, f"{before} [MASK]"),
+        "left, rest hidden": around_gap(by, f"{before} [MASK] {rest_after}"),
+        "right": around_gap(by, f"[MASK] {after}"),
+        "right, rest hidden": around_gap(by, f"{rest_before} [MASK] {after}", len(rest_before.split())),
+        "both": around_gap(by, f"{before} [MASK] {after}"),
+    }
 
 
 def _hidden(text: str, pieces: Tokenizer) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 from coursekit.datasets import read_table
 from coursekit.language import BOS
@@ -17,17 +18,26 @@ Nats = Float[np.ndarray, "texts 3"]
 
 
 @torch.no_grad()
-def nats_of(rows: Sequence[Sequence[int]], skip: int, logits_of: Callable[[Tensor], Tensor]) -> list[float]:
-    """−log p of each sequence after its first `skip` tokens, in nats, in batches of ten sequences of similar length."""
+def nats_of(
+    rows: Sequence[Sequence[int]],
+    skip: int,
+    hidden_of: Callable[[Tensor], Tensor],
+    head: Callable[[Tensor], Tensor] = lambda logits: logits,
+) -> list[float]:
+    """−log p of each sequence after its first `skip` tokens, in nats, in batches of ten sequences of similar length.
+
+    head(hidden_of(ids)) are a model's logits; the head is applied only where they are needed.
+    """
     found = torch.zeros(len(rows))
     for some in torch.tensor([len(row) for row in rows]).argsort().split(10):
         tokens = [torch.tensor(rows[i]) for i in some.tolist()]
         # Zeros fill the ends; no position attends to them.
         ids = torch.nn.utils.rnn.pad_sequence(tokens, batch_first=True)
-        log_p = -logits_of(ids)[:, :-1].log_softmax(dim=-1).gather(-1, ids[:, 1:, None])[..., 0]
-        found[some] = torch.stack([
-            row[skip - 1 : len(one) - 1].sum() for row, one in zip(log_p, tokens, strict=True)
-        ])  # fmt: skip
+        hidden, lengths = hidden_of(ids), [len(one) - skip for one in tokens]
+        ends = [row[skip - 1 : skip - 1 + length] for row, length in zip(hidden, lengths, strict=True)]
+        targets = torch.cat([one[skip:] for one in tokens])
+        losses = cross_entropy(head(torch.cat(ends)), targets, reduction="none")
+        found[some] = torch.stack([part.sum() for part in losses.split(lengths)])
     return found.tolist()
 
 
@@ -46,7 +56,10 @@ def nats_of_both(
     by_web = [big.tokenizer.convert_tokens_to_ids(mark), *of_web(before)]
     return np.stack([
         nats_of([by_books + of_books(text) for text in texts], len(by_books), novels),
-        nats_of([by_web + of_web(space + text) for text in texts], len(by_web), lambda ids: big.model(ids).logits),
+        nats_of(
+            [by_web + of_web(space + text) for text in texts], len(by_web),
+            lambda ids: big.model.model(ids, use_cache=False).last_hidden_state, big.model.lm_head,
+        ),
         [len(text) for text in texts],
     ], axis=1)  # fmt: skip
 

@@ -18,6 +18,7 @@ from torch.nn.utils.rnn import pad_sequence
 from coursekit.novels import shipped
 from coursekit.sense_readers import split
 from coursekit.small.bert import BOS, CLS, PAD, SEP
+from coursekit.small.elmo import encode_words
 
 Place = tuple[str, int, int]
 """A sentence; where the target begins and ends."""
@@ -82,8 +83,7 @@ def read_by_elmo(places: Sequence[Place]) -> Float[Tensor, "n layers D"]:
     """ELMo's vectors of the target."""
     elmo, spelling = load_elmo()
     words = [["[BOS]", *spelling.split(sentence), "[EOS]"] for sentence, _, _ in places]
-    spelt = pad_sequence([spelling.of_words(row) for row in words], batch_first=True)  # n T C
-    hidden = elmo.encode(elmo.token(spelt), spelt[:, :, 0] != PAD)
+    hidden = encode_words(elmo, spelling, words)
     return _mean_at(hidden, [[len(spelling.split(sentence[:end]))] for sentence, _, end in places])
 
 

@@ -102,7 +102,6 @@ def encoder_rates(runs: EncoderRuns) -> None:
 
 def gains(runs: EncoderRuns) -> None:
     """A table of the comparisons between encoders and losses, then the two losses at each learning rate."""
-    print("This takes about five seconds.")
     rows = {
         name: {what: "{:+.2f} ({:+.2f} to {:+.2f})".format(*values) for what, values in gain.items()}
         for name, gain in runs.gains().items()

@@ -66,7 +66,8 @@ def right_context(
     one_hidden[np.arange(len(target)), place_of] = True
     next_words = gpt(torch.from_numpy(ids)).logits[sentence_of, place_of - 1]
     read = single(torch.from_numpy(ids[sentence_of])).masked_fill(torch.from_numpy(one_hidden), MASK)
-    filled = bert(read).logits[torch.from_numpy(one_hidden)]
+    top = bert.encode(bert.embeddings(read, torch.zeros_like(read)), read != PAD)[-1]
+    filled = bert.masked_word(top[torch.from_numpy(one_hidden)], bert.embeddings.token.weight)
     nats = {
         "exact, left": language.log_loss_next(ids)[sentence_of, place_of],
         "exact, both": language.log_loss_masked(ids[sentence_of], one_hidden)[one_hidden],

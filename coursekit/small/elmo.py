@@ -8,11 +8,13 @@ output.backward_logits                             # [B, T, V]: position t predi
 output.hidden                                      # [L+1, B, T, 2D]: h_0 = [x; x], h_l = [forward; backward]
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,17 @@ def reading_order(real: Bool[Tensor, "B T"]) -> Int[Tensor, "B T"]:
     places = torch.arange(real.shape[1]).expand(real.shape)
     lengths = real.sum(dim=1, keepdim=True)
     return torch.where(places < lengths, lengths - 1 - places, places)
+
+
+def encode_words(
+    model: ELMo, spelling: "Spelling", rows: Sequence[Sequence[str]]
+) -> Float[Tensor, "layers B T 2D"]:
+    """The representations of rows of words, padded to the longest row; each distinct word is spelt once."""
+    number = {word: i for i, word in enumerate(dict.fromkeys(word for row in rows for word in row))}
+    words = model.token(spelling.of_words(list(number)))  # V D
+    numbers = [torch.tensor([number[word] for word in row]) for row in rows]
+    ids = pad_sequence(numbers, batch_first=True, padding_value=-1)  # B T
+    return model.encode(words[ids], ids >= 0)
 
 
 def both_losses(

@@ -169,10 +169,13 @@ def sense_vectors(model: nn.Module, sentences: Sentences) -> Float[Tensor, "laye
     """The vector of each sentence's ambiguous word at every layer."""
     read = hidden_states(model, sentences.vocabulary)
     ids, position = torch.from_numpy(sentences.ids), torch.from_numpy(sentences.position)
+    lengths = (ids != PAD).sum(dim=1)
+    order = lengths.argsort()  # those of similar length share a batch, without padding after the longest
     parts = []
-    for rows, places in zip(ids.split(ROWS), position.split(ROWS), strict=True):
-        parts.append(read(rows)[:, torch.arange(len(rows)), places])  # L+1 rows D
-    return torch.cat(parts, dim=1)
+    for some in order.split(ROWS):
+        hidden = read(ids[some, : lengths[some].max()])  # L+1 rows T D
+        parts.append(hidden[:, torch.arange(len(some)), position[some]])  # L+1 rows D
+    return torch.cat(parts, dim=1)[:, order.argsort()]
 
 
 def hidden_states(

@@ -25,7 +25,7 @@ def first_word_matters(bert: BERT, T: int, seed: int) -> float:
     def last(first: Float[Tensor, " D"]) -> Float[Tensor, " D"]:
         return bert.encode(torch.cat([first[None, None], x[:, 1:]], dim=1), everywhere)[-1][0, -1]
 
-    return torch.autograd.functional.jacobian(last, x[0, 0]).norm().item()
+    return torch.autograd.functional.jacobian(last, x[0, 0], vectorize=True).norm().item()
 
 
 def first_word_left(bert: BERT, draws: int = 8) -> list[float]:

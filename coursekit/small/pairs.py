@@ -112,7 +112,7 @@ class PairTest:
         """A model's losses, in nats per masked word and in nats per pair, and its accuracy on pairs."""
         ids, segments, not_next = self.batch
         output = model(ids[self.apart].masked_fill(self.hidden, MASK), segments[self.apart])
-        logits = model(ids, segments).next_sentence
+        logits = model.next_sentence(model.encode(model.embeddings(ids, segments), ids != PAD)[-1])
         pair_loss = nn.functional.cross_entropy(logits, not_next)
         right = (logits.argmax(dim=1) == not_next).float().mean()
         return loss(output.logits, self.labels).item(), pair_loss.item(), right.item()
@@ -168,7 +168,7 @@ def with_both_tasks(loss_of: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor])
         loss = loss_of(output.logits, labels, output.next_sentence, not_next)
         optimiser.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
         for group in optimiser.param_groups:
             group["lr"] = rate
         optimiser.step()

@@ -12,6 +12,7 @@ from textwrap import shorten
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.errors import ExtensionError
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
 
 from tools.book.hosts import offer_hosts
@@ -43,6 +44,7 @@ default_role = "code"
 highlight_language = "text"  # of blocks that name no language: mostly commands
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True  # as written, not as Python prints them
+autodoc_use_type_comments = False  # there are none, and each function would be parsed for them
 autodoc_default_options = {"no-value": True}
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
@@ -140,8 +142,8 @@ def name_toggles(app, pagename, templatename, context, doctree):
     """A name for each arrow in the sidebar that opens what is below a page: the theme gives it none."""
     theirs = context["generate_toctree_html"]
 
-    def generate_toctree_html(kind, **options):
-        tree = theirs(kind=kind, **options)  # named, as in the theme's call, whose result the theme keeps
+    def generate_toctree_html(**options):
+        tree = theirs(**options)  # in the order of the theme's call, whose result the theme keeps
         for arrow in tree("summary"):
             arrow["aria-label"] = f"Pages below {arrow.find_parent('li').find('a').get_text(strip=True)}"
         return tree
@@ -225,6 +227,18 @@ def without_modules(app, what, name, obj, options, signature, returns):
     return tuple(part and re.sub(r"~[\w.]+\.", "", part) for part in (signature, returns))
 
 
+class SearchOnlyForOurs(SphinxPostTransform):
+    """A type such as Path leads nowhere: Sphinx would look for it at the end of each of our names, three times over, and find none."""
+
+    default_priority = 9  # just before links are resolved
+
+    def run(self):
+        ours = {name.rpartition(".")[2] for name in self.env.domains.python_domain.objects}
+        for link in self.document.findall(pending_xref):
+            if "refspecific" in link and link["reftarget"].removesuffix("()").rpartition(".")[2] not in ours:
+                del link["refspecific"]
+
+
 def _escaped(line):
     """Backticks mark code and a pair of stars emphasis; nothing else is special to a reader."""
     parts = re.split(r"(`+)(.+?)\1", line)
@@ -242,6 +256,7 @@ def _escape(found):
 
 def setup(app):
     app.add_role("nb", NotebookRole())
+    app.add_post_transform(SearchOnlyForOurs)
     app.connect("autodoc-process-docstring", docstring_as_text)
     app.connect("autodoc-process-signature", without_modules)
     app.connect("build-finished", copy_mathjax)

@@ -649,9 +649,12 @@ live, losses = teacher.train(
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
 cheat, cheat_losses = teacher.train(with_your_attention, 140, lambda target: target)
+live_written, cheat_written = (
+    translate(trained, held_out.source) for trained in (live, cheat)
+)
 live_right, cheat_right = (
-    translating.exactly_right(translate(trained, held_out.source), held_out.target)
-    for trained in (live, cheat)
+    translating.exactly_right(written, held_out.target)
+    for written in (live_written, cheat_written)
 )
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -670,7 +673,7 @@ pictures.training(
 print("source:          ", language.decode(held_out.source[0].tolist()))
 print(
     "shift forgotten: ",
-    code.decode(translate(cheat, held_out.source[:1])[0]) or "(no word)",
+    code.decode(cheat_written[0]) or "(no word)",
 )
 
 # %% [markdown]
@@ -685,7 +688,7 @@ with torch.no_grad():
     logits = live(held_out.source, inputs_of(held_out.target), decoder_mask(LONGEST))
 decodings = translating.compare_decodings(
     forced=logits.argmax(-1) == held_out.target,  # after the correct prefix
-    free=translate(live, held_out.source) == held_out.target,  # after the model's own output
+    free=live_written == held_out.target,  # after the model's own output
     real=held_out.target != PAD,
 )
 tables.exposure_bias(decodings)
@@ -871,7 +874,7 @@ pictures.alignment(dot_weights[shown], part[shown : shown + 1], language, code)
 print("This takes five to fifteen seconds.")
 few = held_out[:200]
 searches = translating.compare_searches(
-    greedy=translate(live, few.source),
+    greedy=live_written[:200],
     beam=writing.beam_translate(live, few.source, width=4),
     target=few.target,
     logits_of=lambda ids: live(few.source, inputs_of(ids), decoder_mask(LONGEST)),

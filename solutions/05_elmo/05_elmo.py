@@ -895,7 +895,12 @@ print("This takes five to ten seconds.")
 torch.manual_seed(1)
 untrained = ELMo(elmo.config).eval()
 
-def tagging_accuracy(model: ELMo | None, sentences, asked, seed: int, steps: int = 80) -> float:
+def states(model: ELMo | None, group) -> Float[Tensor, "L+1 B T E"]:
+    """All layers of a biLM, or zeros without one."""
+    ids = torch.from_numpy(group.ids)
+    return torch.zeros(elmo.config.layers + 1, *ids.shape, 2 * elmo.config.dim) if model is None else layers(model, ids)
+
+def tagging_accuracy(R: Tensor, sentences, R_tested: Tensor, seed: int, steps: int = 80) -> float:
     """The accuracy of a small network for parts of speech, trained on `sentences`."""
     torch.manual_seed(seed)
     D, E, H = 16, 2 * elmo.config.dim, 16
@@ -905,11 +910,7 @@ def tagging_accuracy(model: ELMo | None, sentences, asked, seed: int, steps: int
     s = torch.zeros(2, elmo.config.layers + 1, requires_grad=True)
     gamma = torch.ones(2, requires_grad=True)
     weights = [*own.parameters(), *lstm.parameters(), *classify.parameters(), s, gamma]
-    optimiser = torch.optim.Adam(weights, lr=0.02)
-
-    def states(group) -> Float[Tensor, "L+1 B T E"]:
-        ids = torch.from_numpy(group.ids)
-        return torch.zeros(s.shape[1], *ids.shape, E) if model is None else layers(model, ids)
+    optimiser = torch.optim.Adam(weights, lr=0.02, foreach=True)
 
     def logits(group, R: Tensor, rows: np.ndarray, p: float) -> tuple[Tensor, Tensor]:
         ids, R = torch.from_numpy(group.ids[rows]), R[:, rows]
@@ -917,14 +918,14 @@ def tagging_accuracy(model: ELMo | None, sentences, asked, seed: int, steps: int
         tags = torch.from_numpy(group.parts_of_speech[rows])
         return classify(out[tags >= 0]), tags[tags >= 0]
 
-    R, rng = states(sentences), np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     for _ in range(steps):
         loss = cross_entropy(*logits(sentences, R, rng.integers(len(sentences), size=16), 0.5))
         optimiser.zero_grad()
         (loss + 1e-3 * s.square().sum()).backward()
         optimiser.step()
     with torch.no_grad():
-        guesses, tags = logits(asked, states(asked), np.arange(len(asked)), 0.0)
+        guesses, tags = logits(tested, R_tested, np.arange(len(tested)), 0.0)
     return (guesses.argmax(dim=-1) == tags).float().mean().item()
 
 rng = np.random.default_rng(11)
@@ -932,7 +933,10 @@ tested = language.sample(300, rng, "held_out")
 few = [language.sample(20, rng, "train") for _ in range(5)]
 tagged = {}
 for name, model in (("x alone", None), ("untrained biLM", untrained), ("ELMo", elmo)):
-    tagged[name] = np.array([tagging_accuracy(model, rows, tested, seed) for seed, rows in enumerate(few)])
+    R_tested = states(model, tested)
+    tagged[name] = np.array([
+        tagging_accuracy(states(model, rows), rows, R_tested, seed) for seed, rows in enumerate(few)
+    ])
     mean, half = mean_and_half(tagged[name])
     print(f"{name:<15} {mean:.3f} ± {half:.3f}   (20 sentences, 5 seeds)")
 

@@ -404,7 +404,9 @@ def train(
     torch.manual_seed(0)
     model = BERT(BERTConfig(V, T, dim=64, layers=2, heads=4, feed_forward=224))
     generator = torch.Generator().manual_seed(0)
-    optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
+    optimiser = torch.optim.AdamW(
+        model.parameters(), betas=(0.9, 0.98), weight_decay=0.01, foreach=True
+    )
     course = [(0, *exam.evaluate(model, mlm_loss))]
     loader = DataLoader(
         rows, BATCH, shuffle=True, collate_fn=lambda some: pairs.batch_of(some, collate)
@@ -976,7 +978,7 @@ masked_english.guesses(readers, YOUR_TEXT)
 # A few sentences do not show how well the models predict on average, so we measure their accuracy. We also measure how much the *right-hand* context is worth in real English. We mask one word in each of 160 sentences of our own. Each model then sees both sides of the gap, only the words before it, only the words after it, or only [MASK]. We remove a side in two ways: either the text ends (or begins) at the gap, or every token of the removed side becomes [MASK].
 
 # %% tags=["demo"]
-print("This takes about ten seconds.")
+print("This takes a few seconds.")
 english = gaps.some_gaps(readers.values())
 gaps_read = {name: gaps.read_gaps(by, english) for name, by in readers.items()}
 pictures.english_gaps({name: read.nats for name, read in gaps_read.items()})

@@ -140,11 +140,13 @@ words = [ids(ambiguous_words(side)) for side in (known, asked)]
 def answers(
     labelled: Float[Tensor, "m D"], unlabelled: Float[Tensor, "n D"]
 ) -> Float[Tensor, "n"]:
-    """1 where your `evaluate` finds the sense, otherwise 0; a thousand sentences are processed
-    at a time to save memory."""
-    parts = zip(unlabelled.split(1000), words[1].split(1000))
-    found = [evaluate(labelled, words[0], ids(known.sense), *part) for part in parts]
-    return (torch.cat(found) == truth).float()
+    """1 where your `evaluate` finds the sense, otherwise 0; the sentences of one word are
+    processed at a time to save time and memory."""
+    known_senses = ids(known.sense)
+    found = readers.word_by_word(
+        evaluate, labelled, words[0], known_senses, unlabelled, words[1]
+    )
+    return (found == truth).float()
 
 right = {name: answers(*both) for name, both in vectors.items()}
 reveal("comparison.single", right["GloVe, one vector"].mean().item())
@@ -327,8 +329,8 @@ check("comparison.clear_differences", lambda case: clear_differences(**case))
 print("This takes a few seconds.")
 both_halves = readers.real_answers({
     "GloVe, one vector": readers.of_form, "GloVe, bag of words": readers.bag,
-    "GloVe, near words": readers.near_words, "ELMo": readers.by_elmo(small["ELMo"]),
-}, evaluate, recorded)
+    "GloVe, near words": readers.near_words,
+}, small["ELMo"], evaluate, recorded)
 parts = readers.real_sentences()
 nouns = (parts[1].parts_of_speech == "same").to_numpy().copy()
 real = {name: row[nouns] for name, row in both_halves.items()}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coursekit.intervals import bootstrap, half_width, mean_and_half, wilson
+from coursekit.intervals import bootstrap, half_width, mean_and_half, percentile_interval, resamples, wilson
 
 
 def test_half_width_is_that_of_student_s_t():
@@ -44,3 +44,10 @@ def test_bootstrap_keeps_the_columns_of_an_item_together():
 def test_fewer_than_two_items_have_no_interval(count):
     with pytest.raises(ValueError, match=f"at least 2 items; there are {count}"):
         bootstrap(np.ones(count))
+
+
+def test_a_statistic_of_every_resample_gives_the_interval_of_the_bootstrap():
+    items = np.random.default_rng(3).normal(size=(12, 2))
+    means = np.array([items[places, 1].mean() for places in resamples(12, draws=300, seed=4)])
+    ends = bootstrap(items, lambda drawn: drawn[:, 1].mean(), draws=300, seed=4)
+    assert percentile_interval(means) == pytest.approx(ends)

@@ -7,6 +7,7 @@ import torch
 
 from coursekit import comparisons, sense_readers
 from coursekit.pictures.architecture_table import encoder_decoder_agrees
+from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
 
 
 def test_the_target_is_the_word_that_begins_at_its_character():
@@ -28,6 +29,23 @@ def test_a_cue_is_before_the_target_if_one_of_its_words_is(cue, position):
 
 def test_a_plain_sentence_lists_no_cue():
     assert sense_readers.position_of_cue(SimpleNamespace(sentence="A bank", start=2, cue=float("nan"))) == ""
+
+
+def test_elmo_reads_a_sentence_in_a_batch_as_it_reads_it_alone():
+    spelling = Spelling()
+    torch.manual_seed(0)
+    elmo = ELMo(ELMoConfig(vocabulary=5, characters=spelling.characters)).eval()
+    sentences = [
+        (["the", "bank", "by", "the", "river"], 1),
+        (["a", "bank"], 1),
+        (["banks", "close", "late"], 0),
+    ]
+    alone = torch.cat([sense_readers.by_elmo(elmo, [one]) for one in sentences])
+    with torch.no_grad():
+        spelt = spelling.of_words(["[BOS]", "a", "bank", "[EOS]"])[None]
+        hidden = elmo(spelt, torch.ones(1, 4, dtype=torch.bool)).hidden
+    torch.testing.assert_close(sense_readers.by_elmo(elmo, sentences), alone)
+    torch.testing.assert_close(alone[1], hidden[-1, 0, 2])
 
 
 def test_worlds_without_differences_are_called_clear_as_often_as_the_rule_says():

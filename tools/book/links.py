@@ -71,17 +71,16 @@ def _without_signs(code: re.Match) -> str:
 
 def broken(site: Path) -> list[tuple[str, str]]:
     """(page, link) for every link within the website whose file or place on the page does not exist."""
-    read = cache(_read)
     addresses = []
     for path in pages(site):
-        for link in sorted(read(path).links):
+        for link in sorted(_page(path).links):
             address = urlsplit(link)
             if address.scheme or address.netloc:
                 continue
             target = (path.parent / unquote(address.path)).resolve() if address.path else path
             name = unquote(address.fragment)
             reached = target.is_file() and (
-                not name or target.suffix != ".html" or name in read(target).names
+                not name or target.suffix != ".html" or name in _page(target).names
             )
             if not reached:
                 addresses.append((path.relative_to(site).as_posix(), link))
@@ -90,11 +89,17 @@ def broken(site: Path) -> list[tuple[str, str]]:
 
 def external(site: Path) -> set[str]:
     """Every address outside the website that a page names."""
-    links = {link for path in pages(site) for link in _read(path).links}
+    links = {link for path in pages(site) for link in _page(path).links}
     return {link for link in links if urlsplit(link).scheme in ("http", "https")}
 
 
-def _read(path: Path) -> _Page:
+def _page(path: Path) -> _Page:
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _read(path: Path, changed: int) -> _Page:
+    """Once for all that ask, until the file is written again."""
     page = _Page()
     page.feed(path.read_text(encoding="utf-8"))
     return page

@@ -5,6 +5,7 @@ solution; those of the checks are left out, since the exercises above them are e
 """
 
 import re
+from functools import cache
 from html import escape
 
 import nbformat
@@ -42,11 +43,17 @@ def zip_name(settings: CourseSettings) -> str:
 
 def students_page(assignment: Assignment, executed: NotebookNode) -> str:
     """The notebook as a student gets it, with the outputs of every cell that is not theirs to fill in."""
-    page = nbformat.reads(release_bytes(assignment).decode(), as_version=4)
+    page = nbformat.reads(_release(assignment), as_version=4)
     shown = {cell.id: static_outputs(cell, executed) for cell in code_cells(executed)}
     for cell in code_cells(page):
         cell.outputs = [] if "nbgrader" in cell.metadata else shown[cell.id]
     return _finished(page, FOR_STUDENTS.format(name=assignment.name, zip=zip_name(assignment.settings)))
+
+
+@cache
+def _release(assignment: Assignment) -> str:
+    """Once for the check of its links and for its page."""
+    return release_bytes(assignment).decode()
 
 
 def instructors_page(assignment: Assignment, executed: NotebookNode) -> str:

@@ -74,6 +74,7 @@ class Text(HTMLParser):
         self.said.append(data)
 
 
+@cache
 def text_of(page: Path) -> str:
     parser = Text()
     parser.feed(page.read_text())
@@ -86,15 +87,20 @@ def plain(text: str) -> str:
 
 
 @cache
+def handed_out() -> str:
+    """What the students' notebooks say, all in one line."""
+    return plain("\n".join(cell.source for one in ASSIGNMENTS for cell in release_of(one).cells))
+
+
+@cache
 def secrets(name: str) -> list[str]:
     """Every line of a solution or a model answer of a notebook that no student's notebook contains."""
-    known = plain("\n".join(cell.source for one in ASSIGNMENTS for cell in release_of(one).cells))
     lines = []
     for cell in solution_of(name).cells:
         if cell.metadata.get("nbgrader", {}).get("solution"):
             code = re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL)
             lines += (code[0] if cell.cell_type == "code" else cell.source).splitlines()
-    return [line for line in map(plain, lines) if len(line) > 12 and line not in known]
+    return [line for line in map(plain, lines) if len(line) > 12 and line not in handed_out()]
 
 
 QUOTED = {("05_leak_between_directions", "for _ in range(layers)")}
