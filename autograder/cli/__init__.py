@@ -18,6 +18,7 @@ from autograder.cli import authoring, beginning, exchange, grading, results
 from autograder.cli.terminal import console
 from autograder.errors import CourseError, JailError, ServerDied, install_command
 
+# In the order of `--help`.
 COMMANDS: dict[str, Callable[..., None]] = {
     "init": beginning.init,
     "demo": beginning.demo,
@@ -41,7 +42,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "student-release": authoring.student_release,
     "lend": authoring.lend,
 }
-"""In the order of `--help`."""
 
 app = typer.Typer(
     no_args_is_help=True,

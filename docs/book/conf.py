@@ -223,8 +223,15 @@ def docstring_as_text(app, what, name, obj, options, lines):
 
 
 def without_modules(app, what, name, obj, options, signature, returns):
-    """Float[Tensor, "B T"] without the module of each name: Sphinx cannot read jaxtyping's axes, and leaves them in."""
+    """Float[Tensor, "B T"] without the module of each name: Sphinx cannot read jaxtyping's axes, and leaves them in.
+
+    And `list[str]` for an argument of a command, without the object in which Typer keeps its help.
+    """
+    signature = signature and TYPER_S.sub(r"\1", signature)
     return tuple(part and re.sub(r"~[\w.]+\.", "", part) for part in (signature, returns))
+
+
+TYPER_S = re.compile(r"~?(?:typing\.)?Annotated\[([^<]+), <typer\.models\.\w+ object at 0x[0-9a-f]+>\]")
 
 
 class SearchOnlyForOurs(SphinxPostTransform):
