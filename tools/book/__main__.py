@@ -36,8 +36,8 @@ from tools.book.notebook import zip_name
 PARTS = Path("build") / "book-parts"
 """What is kept from one build to the next: executed notebooks, laid-out sources, parsed pages."""
 
-GARBAGE_AFTER = 50_000
-"""New objects before Python looks for garbage. With its own 700, a third of the build was spent on looking through what autodoc imports."""
+THRESHOLDS = 50_000, 20, 100
+"""Of the garbage collector. With Python's own, a third of the build was spent on looking through what autodoc imports."""
 
 SPHINX_S_OWN = {Path("genindex"), Path("py-modindex"), Path("search")}
 """Pages without a source."""
@@ -70,6 +70,7 @@ def main(arguments: list[str] | None = None) -> int | str:
         f"{site / 'index.html'} ({time.monotonic() - started:.0f} s): {len(links.pages(site))} pages without broken "
         f"links; {len(outside)} external links, listed in external-links.txt, were not checked."
     )
+    gc.freeze()  # otherwise Python looks through all pages once more, for ten seconds, before it ends
     return 0
 
 
@@ -88,7 +89,7 @@ def build(
     os.environ["BOOK_KIND"] = kind  # docs/book/conf.py asks for these two
     os.environ["BOOK_REPOSITORY"] = os.environ.get("REPOSITORY_URL") or origin(root)
     arguments = ["-q", "-W", "--keep-going", "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
-    gc.set_threshold(GARBAGE_AFTER)
+    gc.set_threshold(*THRESHOLDS)
     if sphinx([str(argument) for argument in (*arguments, source, site)]):
         raise CourseError("Sphinx reported the problems above: fix them and build again.")
     _drop_old_pages(site, source)
