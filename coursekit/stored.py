@@ -54,3 +54,8 @@ def models_folder() -> Path:
     beside = Path(__file__).parents[1] / "data" / "models"
     places = [beside, *(place / "data" / "models" for place in (Path.cwd(), *Path.cwd().parents))]
     return next((place for place in places if place.is_dir()), beside)
+
+
+def novels_remedy(name: str) -> str:
+    """The advice for a model of the novels that is missing or damaged."""
+    return f"Fetch data/models again, or retrain the model: python -m coursekit.pretrain novels-{name} --corpus FOLDER --record data"

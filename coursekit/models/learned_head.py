@@ -10,7 +10,7 @@ from transformers import BertForMaskedLM
 
 from coursekit.models.catalogue import MINILM
 from coursekit.models.reading import quiet
-from coursekit.stored import ModelMissing, models_folder, read
+from coursekit.stored import ModelMissing, models_folder, novels_remedy, read
 
 MOVING = ("cls.", "bert.encoder.layer.4.", "bert.encoder.layer.5.")
 """The prefixes of the names of the trained weights."""
@@ -35,7 +35,7 @@ def published(attentions: bool = False) -> BertForMaskedLM:
 
 def load_with_head(folder: Path | None = None, attentions: bool = False) -> BertForMaskedLM:
     """MiniLM with its head, in evaluation mode. Raises ModelMissing in a sentence."""
-    weights, _ = read((folder or models_folder()) / "novels_minilm.safetensors", remedy("minilm"))
+    weights, _ = read((folder or models_folder()) / "novels_minilm.safetensors", novels_remedy("minilm"))
     model = published(attentions)
     start = dict(model.named_parameters())
     try:
@@ -47,11 +47,6 @@ def load_with_head(folder: Path | None = None, attentions: bool = False) -> Bert
                 start[name].data += difference.float()
     except (KeyError, RuntimeError):
         raise ModelMissing(
-            f"novels_minilm.safetensors does not match this MiniLM. {remedy('minilm')}"
+            f"novels_minilm.safetensors does not match this MiniLM. {novels_remedy('minilm')}"
         ) from None
     return model.eval()
-
-
-def remedy(name: str) -> str:
-    """The advice for a model of the novels that is missing or damaged."""
-    return f"Fetch data/models again, or retrain the model: python -m coursekit.pretrain novels-{name} --corpus FOLDER --record data"

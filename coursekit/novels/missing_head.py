@@ -8,6 +8,7 @@ stay as published. A second run (`build_continued`) continues on modern text and
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from coursekit.models.learned_head import MOVING, load_with_head, published
 from coursekit.novels import modern
 from coursekit.novels.corpus import ROW, Corpus, Ragged, in_pieces
 from coursekit.novels.precision import bfloat16
+from coursekit.novels.shipped import save
 from coursekit.small.bert import UNCHOSEN, corrupt
 
 CLS, SEP, MASK, FIRST = 101, 102, 103, 999
@@ -145,3 +147,22 @@ def joined(parts: Sequence[Ragged], by_length: bool) -> Ragged:
     if by_length:
         rows = sorted(rows, key=len)
     return Ragged(np.concatenate(rows), np.cumsum([len(row) for row in rows]))
+
+
+def save_minilm(model: BertForMaskedLM, folder: Path, about: dict[str, Any]) -> Path:
+    """Write only the weights that differ from `published()`: the head, the top layers, and updates of low rank.
+
+    Raises ValueError if the maps with such updates are not the published ones.
+    """
+    start = dict(published().named_parameters())
+    weights = {
+        name: weight - start[name] for name, weight in model.named_parameters() if name.startswith(MOVING)
+    }
+    for name, part in model.named_modules():
+        if isinstance(part, LowRank):
+            if not torch.equal(part.linear.weight, start[f"{name}.weight"]):
+                raise ValueError(
+                    f"{name} was changed before: start again from the head that novels-minilm records."
+                )
+            weights |= {f"{name}.up": SCALE * part.up.weight, f"{name}.down": part.down.weight}
+    return save("minilm", weights, folder, about)

@@ -11,7 +11,7 @@ from transformers import AutoTokenizer
 
 from coursekit.intervals import bootstrap, wilson
 from coursekit.models.catalogue import MINILM
-from coursekit.novels import figures, shipped, skip_gram
+from coursekit.novels import figures, missing_head, shipped, skip_gram
 from coursekit.novels.corpus import PIECES, WORDS, Corpus, Ragged
 from coursekit.novels.curves import UNITS, Curve, write_curve
 from coursekit.novels.kneser_ney import KneserNey
@@ -28,7 +28,7 @@ def record(name: str, model: nn.Module, corpus: Corpus, data: Path, curve: Curve
     found = MEASURES[name](model.eval(), corpus)
     folder, about = data / "models", {**made, "curve": UNITS[name], "figures": found}
     if name == "minilm":  # its words are those that were published
-        path = shipped.save_minilm(model, folder, about)
+        path = missing_head.save_minilm(model, folder, about)
     else:
         path = SAVES[name](model, corpus, folder, about)
     write_curve(curve, UNITS[name], path)

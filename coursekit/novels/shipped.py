@@ -4,28 +4,25 @@
 card, and `.csv` and `.svg` the loss curve (coursekit/novels/curves.py).
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import torch
 from jaxtyping import Float
 from tokenizers import Tokenizer
 from torch import Tensor
-from transformers import BertForMaskedLM
 
 from autograder.checks.storing import write_aside
-from coursekit.models.learned_head import MOVING, published, remedy
 from coursekit.novels.corpus import Corpus
-from coursekit.novels.missing_head import SCALE, LowRank
 from coursekit.novels.skip_gram import SkipGram
 from coursekit.novels.spelling import LiterarySpelling
 from coursekit.small.bert import BERT
 from coursekit.small.elmo import ELMo
 from coursekit.small.files import built
 from coursekit.small.gpt import GPT
-from coursekit.stored import models_folder, read, write
+from coursekit.stored import models_folder, novels_remedy, read, write
 
 TITLES = {
     "minilm": "The part of MiniLM that predicts words: a head that the published encoder lacks, and the changes to the encoder while "
@@ -41,35 +38,13 @@ TITLES = {
 }
 
 
-# --- MiniLM with a head ---
-
-
-def save_minilm(model: BertForMaskedLM, folder: Path, about: dict[str, Any]) -> Path:
-    """Write only the weights that differ from `published()`: the head, the top layers, and updates of low rank.
-
-    Raises ValueError if the maps with such updates are not the published ones.
-    """
-    start = dict(published().named_parameters())
-    weights = {
-        name: weight - start[name] for name, weight in model.named_parameters() if name.startswith(MOVING)
-    }
-    for name, part in model.named_modules():
-        if isinstance(part, LowRank):
-            if not torch.equal(part.linear.weight, start[f"{name}.weight"]):
-                raise ValueError(
-                    f"{name} was changed before: start again from the head that novels-minilm records."
-                )
-            weights |= {f"{name}.up": SCALE * part.up.weight, f"{name}.down": part.down.weight}
-    return _save("minilm", weights, folder, about)
-
-
 # --- skip-gram ---
 
 
 def save_skipgram(model: SkipGram, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
     """The vectors of the words (not those of the contexts), and the words."""
     words = corpus.words[: model.word.num_embeddings]
-    return _save("skipgram", {"word": model.word.weight}, folder, about | {"words": " ".join(words)})
+    return save("skipgram", {"word": model.word.weight}, folder, about | {"words": " ".join(words)})
 
 
 def load_skipgram(folder: Path | None = None) -> tuple[list[str], Float[Tensor, "V D"]]:
@@ -145,8 +120,8 @@ def curve(name: str, folder: Path | None = None) -> pd.DataFrame:
 # --- files ---
 
 
-def _save(name: str, weights: dict[str, Tensor], folder: Path, about: dict[str, Any]) -> Path:
-    """Write the weights in float16, their description and the card; returns the path of the weights."""
+def save(name: str, weights: Mapping[str, Tensor], folder: Path, about: dict[str, Any]) -> Path:
+    """Write a model's weights in float16, their description and the card; returns the path of the weights."""
     path = _path(name, folder)
     half = {key: value.detach().half() for key, value in weights.items()}
     about = write(path, half, {"model": f"novels-{name}", **about})
@@ -156,17 +131,17 @@ def _save(name: str, weights: dict[str, Tensor], folder: Path, about: dict[str, 
 
 
 def _save_built(name: str, model: Any, folder: Path, about: dict[str, Any], **own: str) -> Path:
-    return _save(name, dict(model.state_dict()), folder, about | {"config": asdict(model.config)} | own)
+    return save(name, dict(model.state_dict()), folder, about | {"config": asdict(model.config)} | own)
 
 
 def _load_built(name: str, folder: Path | None) -> tuple[Any, dict[str, Any]]:
     """A model of coursekit.small, and the content of its .json."""
     weights, about = _load(name, folder)
-    return built(name, _path(name, folder), weights, about, remedy(name)), about
+    return built(name, _path(name, folder), weights, about, novels_remedy(name)), about
 
 
 def _load(name: str, folder: Path | None) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    return read(_path(name, folder), remedy(name))
+    return read(_path(name, folder), novels_remedy(name))
 
 
 def _path(name: str, folder: Path | None) -> Path:

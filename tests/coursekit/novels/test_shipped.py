@@ -40,7 +40,7 @@ def moved():
 
 @pytest.mark.slow
 def test_minilm_is_stored_as_the_difference_to_what_was_published(moved, tmp_path):
-    path = shipped.save_minilm(moved, tmp_path, ABOUT)
+    path = missing_head.save_minilm(moved, tmp_path, ABOUT)
     assert path.stat().st_size < 8e6
     read = dict(load_with_head(tmp_path).named_parameters())
     for name, weight in moved.named_parameters():
@@ -56,13 +56,13 @@ def test_minilm_is_stored_as_the_difference_to_what_was_published(moved, tmp_pat
 def test_updates_of_low_rank_come_back_as_part_of_the_weights(corpus, tmp_path, monkeypatch):
     torch.manual_seed(0)
     with pytest.raises(ValueError, match="start again from the head that novels-minilm records"):
-        shipped.save_minilm(missing_head.build_continued(corpus), tmp_path, ABOUT)  # from the shipped head
+        missing_head.save_minilm(missing_head.build_continued(corpus), tmp_path, ABOUT)  # from the shipped head
     monkeypatch.setattr(missing_head, "load_with_head", published)
     model = missing_head.build_continued(corpus)
     for name, weight in model.named_parameters():
         if ".up." in name:
             weight.data += 0.05 * torch.randn_like(weight)
-    path = shipped.save_minilm(model, tmp_path, ABOUT)
+    path = missing_head.save_minilm(model, tmp_path, ABOUT)
     assert path.stat().st_size < 8e6
     ids = torch.tensor([[101, 2000, 103, 2001, 102]])
     with torch.no_grad():
