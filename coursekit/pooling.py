@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from coursekit.batches import by_length
 from coursekit.models import Loaded
 
 BATCH = 32
@@ -16,13 +17,8 @@ Pool = Callable[[Float[Tensor, "B T D"], Bool[Tensor, "B T"]], Float[Tensor, "B 
 def in_batches(vectors_of: Callable[[list[str]], Tensor], texts: Iterable[str]) -> Float[Tensor, "n D"]:
     """The vectors of texts, computed in batches of similar length, in the order of the texts."""
     texts = list(texts)
-    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    vectors = [torch.empty(0)] * len(texts)
-    for start in range(0, len(texts), BATCH):
-        rows = order[start : start + BATCH]
-        for row, vector in zip(rows, vectors_of([texts[i] for i in rows]), strict=True):
-            vectors[row] = vector
-    return torch.stack(vectors)
+    lengths = [len(text) for text in texts]
+    return by_length(lambda places: vectors_of([texts[i] for i in places]), lengths, BATCH)
 
 
 def cosines_with_padding(

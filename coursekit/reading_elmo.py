@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from coursekit.batches import by_length
 from coursekit.language import PAD, Sentences, load_language
 from coursekit.small.elmo import CharacterCNN, ELMo, Spelling, Stack
 
@@ -99,15 +100,16 @@ class Reader:
 
     @torch.no_grad()
     def exam_vectors(self, model: ELMo, sentences: Sentences) -> Float[Tensor, "L+1 sentences 2*D"]:
-        """The vector of the ambiguous word in each sentence, at every layer; the shortest sentences are read first."""
-        ids, places = torch.from_numpy(sentences.ids), torch.from_numpy(sentences.position)
-        lengths, found = (ids != PAD).sum(dim=1), []
-        order = lengths.argsort()
+        """The vector of the ambiguous word in each sentence, at every layer."""
+        ids, position = torch.from_numpy(sentences.ids), torch.from_numpy(sentences.position)
+        lengths = (ids != PAD).sum(dim=1)
         x = batch_vectors(self.word_vectors, model, ids, self.spelling)
-        for rows in order.split(ROWS):
+
+        def read(rows: Int[Tensor, " b"]) -> Float[Tensor, "L+1 b 2*D"]:
             states = self._states(model, x[rows, : lengths[rows].max()], lengths[rows])
-            found.append(states[:, torch.arange(len(rows)), places[rows]])
-        return torch.cat(found, dim=1)[:, order.argsort()]
+            return states[:, torch.arange(len(rows)), position[rows]]
+
+        return by_length(read, lengths, ROWS, dim=1)
 
     def vector(self, model: ELMo, text: str, word: str) -> Float[Tensor, "L+1 2*D"]:
         """The vector of a word in a sentence of the generated language, at every layer."""

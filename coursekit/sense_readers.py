@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from coursekit.batches import by_length
 from coursekit.datasets import read_table
 from coursekit.exam import sense_exam
 from coursekit.language import load_language
@@ -59,13 +60,14 @@ def of_form(words: list[str], place: int) -> Float[Tensor, " D"]:
 @torch.no_grad()
 def by_elmo(elmo: ELMo, sentences: Sequence[tuple[list[str], int]]) -> Float[Tensor, "n D"]:
     """The vectors of ELMo's last layer, in batches of similar length; ELMo reads words letter by letter."""
-    spelling, parts = Spelling(), []
-    order = np.argsort([len(words) for words, _ in sentences])
-    for batch in np.array_split(order, 1 + len(order) // 64):
-        some = [sentences[n] for n in batch]
-        hidden = encode_words(elmo, spelling, [["[BOS]", *words, "[EOS]"] for words, _ in some])[-1]  # B T D
-        parts.append(hidden[range(len(some)), [place + 1 for _, place in some]])
-    return torch.cat(parts)[order.argsort()]
+    spelling = Spelling()
+
+    def read(places: Int[Tensor, " b"]) -> Float[Tensor, "b D"]:
+        some = [sentences[n] for n in places]
+        hidden = encode_words(elmo, spelling, [["[BOS]", *words, "[EOS]"] for words, _ in some])[-1]  # b T D
+        return hidden[range(len(some)), [place + 1 for _, place in some]]
+
+    return by_length(read, [len(words) for words, _ in sentences], 64)
 
 
 def of_language(reader: Reader) -> list[Float[Tensor, "n D"]]:

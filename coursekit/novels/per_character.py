@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from coursekit.batches import by_length
 from coursekit.datasets import read_table
 from coursekit.language import BOS
 from coursekit.models.loading import Loaded
@@ -28,17 +29,18 @@ def nats_of(
 
     head(hidden_of(ids)) are a model's logits; the head is applied only where they are needed.
     """
-    found = torch.zeros(len(rows))
-    for some in torch.tensor([len(row) for row in rows]).argsort().split(10):
-        tokens = [torch.tensor(rows[i]) for i in some.tolist()]
+
+    def read(places: Int[Tensor, " b"]) -> Float[Tensor, " b"]:
+        tokens = [torch.tensor(rows[i]) for i in places]
         # Zeros fill the ends; no position attends to them.
         ids = torch.nn.utils.rnn.pad_sequence(tokens, batch_first=True)
         hidden, lengths = hidden_of(ids), [len(one) - skip for one in tokens]
         ends = [row[skip - 1 : skip - 1 + length] for row, length in zip(hidden, lengths, strict=True)]
         targets = torch.cat([one[skip:] for one in tokens])
         losses = cross_entropy(head(torch.cat(ends)), targets, reduction="none")
-        found[some] = torch.stack([part.sum() for part in losses.split(lengths)])
-    return found.tolist()
+        return torch.stack([part.sum() for part in losses.split(lengths)])
+
+    return by_length(read, [len(row) for row in rows], 10).tolist()
 
 
 def nats_of_both(

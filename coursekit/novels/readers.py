@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 from torch.nn.utils.rnn import pad_sequence
 
+from coursekit.batches import by_length
 from coursekit.novels import shipped
 from coursekit.sense_readers import split
 from coursekit.small.bert import BOS, CLS, PAD, SEP
@@ -119,10 +120,9 @@ def known_to_novels(part: pd.DataFrame) -> "pd.Series[bool]":
 
 def read_all(reader: Reader, part: pd.DataFrame) -> Float[Tensor, "n layers D"]:
     """Vectors of all sentences; those of similar length share a batch."""
-    order = part.sentence.str.len().to_numpy().argsort()
     places = [(row.sentence, row.start, row.start + len(row.form)) for row in part.itertuples()]
-    batches = np.array_split(order, 1 + len(order) // 64)
-    return torch.cat([reader([places[i] for i in batch]) for batch in batches])[order.argsort()]
+    lengths = [len(sentence) for sentence, _, _ in places]
+    return by_length(lambda some: reader([places[i] for i in some]), lengths, 64)
 
 
 def chance_level(word: np.ndarray, sense: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from coursekit.batches import by_length
 from coursekit.exam import QUESTIONS, Accuracy, nearest_sense, sense_exam
 from coursekit.language import PAD, Language, Sentences, load_language
 from coursekit.language.bounds import choose_masked
@@ -167,15 +168,15 @@ def by_name(exam: str, accuracy: Accuracy) -> dict[str, float]:
 @torch.no_grad()
 def sense_vectors(model: nn.Module, sentences: Sentences) -> Float[Tensor, "layers sentences D"]:
     """The vector of each sentence's ambiguous word at every layer."""
-    read = hidden_states(model, sentences.vocabulary)
+    hidden_of = hidden_states(model, sentences.vocabulary)
     ids, position = torch.from_numpy(sentences.ids), torch.from_numpy(sentences.position)
     lengths = (ids != PAD).sum(dim=1)
-    order = lengths.argsort()  # those of similar length share a batch, without padding after the longest
-    parts = []
-    for some in order.split(ROWS):
-        hidden = read(ids[some, : lengths[some].max()])  # L+1 rows T D
-        parts.append(hidden[:, torch.arange(len(some)), position[some]])  # L+1 rows D
-    return torch.cat(parts, dim=1)[:, order.argsort()]
+
+    def read(rows: Int[Tensor, " b"]) -> Float[Tensor, "layers b D"]:
+        hidden = hidden_of(ids[rows, : lengths[rows].max()])  # layers b T D
+        return hidden[:, torch.arange(len(rows)), position[rows]]
+
+    return by_length(read, lengths, ROWS, dim=1)
 
 
 def hidden_states(

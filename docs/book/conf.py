@@ -235,7 +235,7 @@ TYPER_S = re.compile(r"~?(?:typing\.)?Annotated\[([^<]+), <typer\.models\.\w+ ob
 
 
 class SearchOnlyForOurs(SphinxPostTransform):
-    """A type such as Path leads nowhere: Sphinx would look for it at the end of each of our names, three times over, and find none."""
+    """No search for types that are not ours, such as Path: Sphinx compares each of them with the end of every name of ours."""
 
     default_priority = 9  # just before links are resolved
 

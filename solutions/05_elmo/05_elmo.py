@@ -900,8 +900,11 @@ def states(model: ELMo | None, group) -> Float[Tensor, "L+1 B T E"]:
     ids = torch.from_numpy(group.ids)
     return torch.zeros(elmo.config.layers + 1, *ids.shape, 2 * elmo.config.dim) if model is None else layers(model, ids)
 
-def tagging_accuracy(R: Tensor, sentences, R_tested: Tensor, seed: int, steps: int = 80) -> float:
-    """The accuracy of a small network for parts of speech, trained on `sentences`."""
+def tagging_accuracy(taught, asked, seed: int, steps: int = 80) -> float:
+    """The accuracy of a small network for parts of speech on `asked`, after training on `taught`.
+
+    Both are pairs: sentences, and their `states`.
+    """
     torch.manual_seed(seed)
     D, E, H = 16, 2 * elmo.config.dim, 16
     own = torch.nn.Embedding(len(language.vocabulary), D)
@@ -920,12 +923,12 @@ def tagging_accuracy(R: Tensor, sentences, R_tested: Tensor, seed: int, steps: i
 
     rng = np.random.default_rng(seed)
     for _ in range(steps):
-        loss = cross_entropy(*logits(sentences, R, rng.integers(len(sentences), size=16), 0.5))
+        loss = cross_entropy(*logits(*taught, rng.integers(len(taught[0]), size=16), 0.5))
         optimiser.zero_grad()
         (loss + 1e-3 * s.square().sum()).backward()
         optimiser.step()
     with torch.no_grad():
-        guesses, tags = logits(tested, R_tested, np.arange(len(tested)), 0.0)
+        guesses, tags = logits(*asked, np.arange(len(asked[0])), 0.0)
     return (guesses.argmax(dim=-1) == tags).float().mean().item()
 
 rng = np.random.default_rng(11)
@@ -933,9 +936,9 @@ tested = language.sample(300, rng, "held_out")
 few = [language.sample(20, rng, "train") for _ in range(5)]
 tagged = {}
 for name, model in (("x alone", None), ("untrained biLM", untrained), ("ELMo", elmo)):
-    R_tested = states(model, tested)
+    asked = tested, states(model, tested)
     tagged[name] = np.array([
-        tagging_accuracy(states(model, rows), rows, R_tested, seed) for seed, rows in enumerate(few)
+        tagging_accuracy((rows, states(model, rows)), asked, seed) for seed, rows in enumerate(few)
     ])
     mean, half = mean_and_half(tagged[name])
     print(f"{name:<15} {mean:.3f} ± {half:.3f}   (20 sentences, 5 seeds)")

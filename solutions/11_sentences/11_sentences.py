@@ -249,18 +249,11 @@ class SentenceEncoder(torch.nn.Module):
 # subtracted from all vectors first. This removes the direction that all vectors share, which we measured in notebook 08.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from functools import cache
-
 print("This takes five to ten seconds.")
 
-@cache
-def minilm_once(texts: tuple[str, ...]) -> Float[Tensor, "B D"]:
+def minilm_vectors(texts: Sequence[str]) -> Float[Tensor, "B D"]:
     """The mean over the tokens at MiniLM's last layer, computed in batches of sentences of similar length."""
     return pooling.in_batches(lambda some: mean_pool(*read(some, truncation=True, max_length=256)), texts)
-
-def minilm_vectors(texts: Sequence[str]) -> Float[Tensor, "B D"]:
-    """MiniLM's vectors of some texts, which are read only once."""
-    return minilm_once(tuple(texts))
 
 def glove_average(texts: Sequence[str]) -> Float[Tensor, "B D"]:
     """The mean of GloVe's vectors for the words of each text."""

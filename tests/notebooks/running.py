@@ -83,7 +83,7 @@ def run_here(notebook: NotebookNode, home: Path, **environment: str) -> Iterator
 
 
 def give_memory_back() -> None:
-    """To the system: glibc keeps up to two gigabytes of what a notebook has freed, in each process of the suite."""
+    """Return freed memory to the system: glibc otherwise keeps up to two gigabytes of it in each process of the suite."""
     gc.collect()
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):  # musl has no malloc_trim

@@ -28,6 +28,7 @@ from autograder.course import assignments, course_root, find_assignment
 from autograder.errors import CourseError
 from autograder.settings import course_settings
 from autograder.source import read_source
+from autograder.startup import THRESHOLDS
 from tools.book import links
 from tools.book.execution import execute
 from tools.book.layout import lay_out, source_files
@@ -35,9 +36,6 @@ from tools.book.notebook import zip_name
 
 PARTS = Path("build") / "book-parts"
 """What is kept from one build to the next: executed notebooks, laid-out sources, parsed pages."""
-
-THRESHOLDS = 50_000, 20, 100
-"""Of the garbage collector. With Python's own, a third of the build was spent on looking through what autodoc imports."""
 
 SPHINX_S_OWN = {Path("genindex"), Path("py-modindex"), Path("search")}
 """Pages without a source."""

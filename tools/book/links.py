@@ -99,7 +99,7 @@ def _page(path: Path) -> _Page:
 
 @cache
 def _read(path: Path, changed: int) -> _Page:
-    """Once for all that ask, until the file is written again."""
+    """A page, parsed once, and again only after its file has changed."""
     page = _Page()
     page.feed(path.read_text(encoding="utf-8"))
     return page

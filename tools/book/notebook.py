@@ -52,7 +52,7 @@ def students_page(assignment: Assignment, executed: NotebookNode) -> str:
 
 @cache
 def _release(assignment: Assignment) -> str:
-    """Once for the check of its links and for its page."""
+    """What students get, made once for the check of its links and for its page."""
     return release_bytes(assignment).decode()
 
 

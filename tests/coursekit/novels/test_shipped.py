@@ -56,7 +56,9 @@ def test_minilm_is_stored_as_the_difference_to_what_was_published(moved, tmp_pat
 def test_updates_of_low_rank_come_back_as_part_of_the_weights(corpus, tmp_path, monkeypatch):
     torch.manual_seed(0)
     with pytest.raises(ValueError, match="start again from the head that novels-minilm records"):
-        missing_head.save_minilm(missing_head.build_continued(corpus), tmp_path, ABOUT)  # from the shipped head
+        missing_head.save_minilm(
+            missing_head.build_continued(corpus), tmp_path, ABOUT
+        )  # from the shipped head
     monkeypatch.setattr(missing_head, "load_with_head", published)
     model = missing_head.build_continued(corpus)
     for name, weight in model.named_parameters():
