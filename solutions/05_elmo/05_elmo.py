@@ -936,9 +936,9 @@ tested = language.sample(300, rng, "held_out")
 few = [language.sample(20, rng, "train") for _ in range(5)]
 tagged = {}
 for name, model in (("x alone", None), ("untrained biLM", untrained), ("ELMo", elmo)):
-    asked = tested, states(model, tested)
+    test_set = tested, states(model, tested)
     tagged[name] = np.array([
-        tagging_accuracy((rows, states(model, rows)), asked, seed) for seed, rows in enumerate(few)
+        tagging_accuracy((rows, states(model, rows)), test_set, seed) for seed, rows in enumerate(few)
     ])
     mean, half = mean_and_half(tagged[name])
     print(f"{name:<15} {mean:.3f} ± {half:.3f}   (20 sentences, 5 seeds)")
