@@ -1,4 +1,4 @@
-"""The same question to a base model, to an assistant without its chat template, and to the assistant (notebook 14). All decoding is greedy."""
+"""The same questions to a base model, to an assistant without its chat template, and to the assistant (notebook 14). All decoding is greedy."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,16 @@ TOKENS = 30
 
 
 def asked_three_ways(
-    novels: GPT, subwords: Tokenizer, assistant: Loaded, question: str
-) -> tuple[str, str, str]:
-    """What the novels' GPT, SmolLM2 without its template and SmolLM2 with its template generate after a question."""
-    return (
-        continued(novels, subwords, question),
-        continued_by_assistant(assistant, question),
-        answered(assistant, question),
+    novels: GPT, subwords: Tokenizer, assistant: Loaded, questions: Sequence[str]
+) -> dict[str, tuple[str, str, str]]:
+    """What the novels' GPT, SmolLM2 without its template and SmolLM2 with its template generate after each question."""
+    texts = zip(
+        [continued(novels, subwords, question) for question in questions],
+        continued_by_assistant(assistant, questions),
+        answered(assistant, questions),
+        strict=True,
     )
+    return dict(zip(questions, texts, strict=True))
 
 
 @torch.no_grad()
@@ -34,19 +36,21 @@ def continued(model: GPT, subwords: Tokenizer, text: str, tokens: int = TOKENS) 
     return subwords.decode(given[len(ids) + 1 :])
 
 
-def continued_by_assistant(assistant: Loaded, text: str, tokens: int = TOKENS, at_least: int = TOKENS) -> str:
-    """The assistant's continuation of a text that is not marked as a user's turn: the same weights, used as a base model.
+def continued_by_assistant(
+    assistant: Loaded, texts: Sequence[str], tokens: int = TOKENS, at_least: int = TOKENS
+) -> list[str]:
+    """The assistant's continuations of texts that are not marked as a user's turn: the same weights, used as a base model.
 
-    As in `continued`, the text may not end before it has `at_least` tokens.
+    As in `continued`, a text may not end before it has `at_least` tokens.
     """
-    return generated(assistant, [text], tokens, min_new_tokens=at_least)[0]
+    return generated(assistant, texts, tokens, min_new_tokens=at_least)
 
 
-def answered(assistant: Loaded, question: str, tokens: int = TOKENS) -> str:
-    """The assistant's answer to a question in its chat template."""
-    messages = [{"role": "user", "content": question}]
-    prompt = assistant.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
-    return generated(assistant, [prompt], tokens)[0]
+def answered(assistant: Loaded, questions: Sequence[str], tokens: int = TOKENS) -> list[str]:
+    """The assistant's answer to each question in its chat template."""
+    turns = [[{"role": "user", "content": question}] for question in questions]
+    prompts = assistant.tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
+    return generated(assistant, prompts, tokens)
 
 
 @torch.no_grad()

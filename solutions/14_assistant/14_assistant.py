@@ -66,10 +66,9 @@ from coursekit.novels.shipped import load_gpt as load_novels_gpt
 print("This takes about ten seconds.")
 novels, subwords = load_novels_gpt()
 smol = load_pretrained("SmolLM2-135M-Instruct", head="causal-lm")
-three_ways = {
-    question: asked_three_ways(novels, subwords, smol, question)
-    for question in ("What is the capital of France?", YOUR_QUESTION)
-}
+three_ways = asked_three_ways(
+    novels, subwords, smol, ("What is the capital of France?", YOUR_QUESTION)
+)
 tables.asked_three_ways(three_ways)
 
 # %% [markdown]

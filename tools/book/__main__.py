@@ -17,6 +17,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from shutil import which
 
@@ -88,10 +90,14 @@ def build(
     os.environ["BOOK_REPOSITORY"] = os.environ.get("REPOSITORY_URL") or origin(root)
     arguments = ["-q", "-W", "--keep-going", "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
     gc.set_threshold(*THRESHOLDS)
-    if sphinx([str(argument) for argument in (*arguments, source, site)]):
-        raise CourseError("Sphinx reported the problems above: fix them and build again.")
+    with ProcessPoolExecutor(1, get_context("spawn")) as second_core:  # Sphinx uses one
+        zipped = second_core.submit(
+            write_student_zip, site.resolve() / zip_name(course_settings(root)), alone=True
+        )
+        if sphinx([str(argument) for argument in (*arguments, source, site)]):
+            raise CourseError("Sphinx reported the problems above: fix them and build again.")
+        zipped.result()
     _drop_old_pages(site, source)
-    write_student_zip(site.resolve() / zip_name(course_settings(root)), alone=True)
 
 
 def origin(root: Path) -> str:

@@ -404,6 +404,6 @@ def test_without_a_jail_memory_and_time_are_limited_too(run_plain):
     takes = "import time, torch\nwhile len(kept) < 20: kept.append(torch.ones(1 << 24))\ntime.sleep(20)"
     cells = ["kept = []", *[takes] * 3]  # on a busy machine the first may end for its time
     ran = run_plain(*cells)
-    if ran.status == "killed":  # the machine itself was short of memory; a pool runs such a notebook again, too
+    if ran.status == "killed":  # the machine was short of memory; a pool runs such a notebook again, too
         ran = run_plain(*cells)
     assert ran.status == "memory"
