@@ -1,8 +1,12 @@
 """A small course with one exercise, written anew for each test."""
 
+from contextlib import ExitStack, nullcontext
+
 import pytest
 
 from autograder.course import Assignment
+from autograder.grading import reference
+from autograder.jail.inside.limits import Limits
 from tests.conftest import ROOT
 
 SOLUTION = """
@@ -39,9 +43,28 @@ SMALLEST = Mistake("the smallest", "Yours is the smallest.", "max", "min")
 LUCKY = 'Mistake("without zero", "What if all are negative?", "x.max(dim=-1).values", "x.max(dim=-1).values.clamp(min=-0.5)")'
 
 
+@pytest.fixture(scope="session")
+def server_for():
+    """In place of `own_server`: for all tests one server for each kind of limits, because each imports torch.
+
+    A server runs every job in a fork, so that the tests cannot disturb one another.
+    """
+    start, servers = reference.own_server, {}
+    with ExitStack() as running:
+
+        def share(root, modules=(), limits=None):
+            limits = limits or Limits()
+            if limits not in servers:
+                servers[limits] = running.enter_context(start(ROOT, modules, limits))
+            return nullcontext(servers[limits])
+
+        yield share
+
+
 @pytest.fixture
-def course(tmp_path, monkeypatch):
+def course(tmp_path, monkeypatch, server_for):
     """course(exercises) is an assignment 13_lucky with that module as its exercises."""
+    monkeypatch.setattr(reference, "own_server", server_for)
     folder = tmp_path / "solutions" / "13_lucky"
     folder.mkdir(parents=True)
     (folder / "13_lucky.py").write_text(SOLUTION)
