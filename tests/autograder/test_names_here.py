@@ -16,6 +16,8 @@ from autograder.errors import CourseError
 from tests.autograder import here
 from tests.autograder.of_nbgrader import RIGHT, WRONG, answer, build, make_course, scores, write_source
 
+pytestmark = pytest.mark.slow
+
 NAMES = [
     ("week1", "vectors"),
     ("Übung 1 (v2.5)", "2 Größe – NEU (final).v2"),

@@ -38,6 +38,8 @@ from tests.autograder.of_nbgrader import (
     write_source,
 )
 
+pytestmark = pytest.mark.slow
+
 NAME, FILES = "hw 1", ("part_a", "Teil B")
 
 

@@ -18,6 +18,8 @@ from autograder.report.term import contents, summary, write_term
 from tests.autograder.here import NAME
 from tests.autograder.road import hand_in
 
+pytestmark = pytest.mark.slow
+
 SECOND = "02_tests"
 SCRIPT = "<img src=x onerror=alert(1)>"
 
@@ -153,7 +155,6 @@ def large(small) -> Path:
     return small.root / "term.html"
 
 
-@pytest.mark.slow
 @pytest.mark.browser
 def test_headings_sort_by_click_and_by_key_and_the_page_fits_and_prints(large, chromium, picture):
     page = chromium.new_page(viewport={"width": 1280, "height": 900})

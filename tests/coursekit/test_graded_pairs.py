@@ -8,6 +8,8 @@ from scipy.stats import spearmanr
 
 from coursekit.graded_pairs import GradedPairs, overlap
 
+pytestmark = pytest.mark.slow
+
 
 def spearman(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.tensor(spearmanr(a.numpy(), b.numpy()).statistic)

@@ -15,6 +15,8 @@ from coursekit.models import load
 from coursekit.pictures.latents import f1_by_word
 from coursekit.stored import ModelMissing, models_folder
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def decoder():

@@ -7,6 +7,8 @@ import pytest
 
 from tests.conftest import OPTIMISERS
 
+pytestmark = pytest.mark.slow
+
 CASES = {"sums.rows": [{"table": np.arange(6, dtype=np.float32).reshape(2, 3)}, {"table": np.ones((4, 2))}]}
 RECORD = "from autograder.checks.recording import active\n"
 CHECK = ("sums.rows", RECORD + "active().record('sums.rows', lambda case: rows(case['table']))")
@@ -15,7 +17,6 @@ CHECK = ("sums.rows", RECORD + "active().record('sums.rows', lambda case: rows(c
 # Answers
 
 
-@pytest.mark.slow
 def test_answers_come_back_as_arrays(run):
     ran = run("def rows(table):\n    return table.sum(dim=1)", CHECK, cases=CASES)
     assert ran.status == "finished"
@@ -190,7 +191,6 @@ def test_a_forked_notebook_goes_on_once(run):
 # Time
 
 
-@pytest.mark.slow
 def test_a_slow_cell_is_stopped_and_the_notebook_goes_on(run, limits):
     ran = run(
         "print('begun')\nwhile True:\n    try:\n        1 / 0\n    except Exception:\n        pass",
@@ -202,7 +202,6 @@ def test_a_slow_cell_is_stopped_and_the_notebook_goes_on(run, limits):
     assert ran.value() == 1
 
 
-@pytest.mark.slow
 def test_a_slow_answer_is_stopped_and_the_others_are_kept(run):
     slow = "def rows(table):\n    while len(table) == 4:\n        pass\n    return table.sum(dim=1)"
     ran = run(slow, CHECK, cases=CASES)
@@ -287,7 +286,6 @@ def test_libc_knows_the_forked_thread(run):
     assert ran.value() > 0
 
 
-@pytest.mark.slow
 def test_what_was_asked_for_is_imported_ahead(run, run_plain):
     look = "import json, sys\nprint(json.dumps([name in sys.modules for name in {}]))"
     names = ["torch", "matplotlib", OPTIMISERS]

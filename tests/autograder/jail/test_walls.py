@@ -11,6 +11,8 @@ import pytest
 from autograder.jail.outside import bubblewrap
 from tests.conftest import COURSE_VIEW
 
+pytestmark = pytest.mark.slow
+
 COURSE = Path(__file__).resolve().parents[3]
 MACHINE = {"x86_64": 0, "aarch64": 1}[os.uname().machine]
 CALL = """
@@ -168,7 +170,6 @@ def test_of_the_autograder_only_what_notebooks_import_can_be_imported(run):
     assert ran.value() == 1
 
 
-@pytest.mark.slow
 def test_extra_paths_are_shown_read_only_even_below_a_closed_folder(run_in_new_server, tmp_path):
     """And root must have become somebody else: `--uid` alone would let it read a file for root alone."""
     data = tmp_path / "closed" / "data"
@@ -398,7 +399,6 @@ print(occurrences(b'violethippo', b'potamusorange'))
 """
 
 
-@pytest.mark.slow
 def test_an_earlier_submission_is_in_no_later_memory(run):
     secret = "mine = ['violethippo' + 'potamusorange' + str(number) for number in range(50)]"
     assert run(secret, SEARCH).value() > 0, "the search finds nothing even where there is something"

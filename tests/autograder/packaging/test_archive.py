@@ -17,6 +17,8 @@ from autograder.packaging.archive import archive, packed_files
 from autograder.packaging.pins import imported, pins
 from tests.conftest import ASSIGNMENTS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def files(small):

@@ -13,6 +13,8 @@ from tests.autograder.of_nbgrader import RIGHT, make_course
 from tests.autograder.packaging.hosting import SCHEMA, Host, unpacked
 from tests.autograder.road import with_cell
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def packed(small_course, tmp_path_factory):

@@ -12,6 +12,8 @@ from coursekit.project import personal
 from coursekit.project.packaged_texts import PACKAGED
 from coursekit.project.reading import HUGE, LEAST, LONGEST, MOST, TextUnusable, own_text, passages_of
 
+pytestmark = pytest.mark.slow
+
 SENTENCES = [
     f"On day {number} the {who} carried {what} to the harbour and wrote about it in the evening."
     for number in range(1, 400)
@@ -193,7 +195,6 @@ def test_no_line_takes_long(part):
     assert personal.found(part * 100_000) == {}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PACKAGED)
 def test_packaged_texts_have_a_licence_the_right_size_and_no_addresses(name):
     text = own_text(name)
