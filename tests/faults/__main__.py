@@ -35,7 +35,7 @@ from tests.conftest import ROOT
 from tests.faults.listed import Fault, put_into, read_faults
 
 RESULTS = ROOT / "build" / "faults.json"
-FAST, SLOW = "not slow and not browser", "slow or browser"
+FAST, SLOW = "not slow and not browser and not audit", "(slow or browser) and not audit"
 SECONDS = {FAST: 900, SLOW: 7200}  # that one run of tests may take; a fault may make it go on for ever
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S.*?)(?: - .*)?$", re.MULTILINE)
 NEAR, EVERY_FAST, ALL = REACHES = ("near", "fast", "all")
