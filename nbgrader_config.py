@@ -27,7 +27,14 @@ c.Autograder.preload_where = {
     # Ours: else each submission would import them, for 5 to 10 ms.
     "coursekit.growing": "coursekit.growing",
     "coursekit.assistants": "coursekit.assistants",
+    "coursekit.toy_models": "coursekit.toy_models",
+    "coursekit.miniature": "coursekit.miniature",
+    "coursekit.tags_and_answers": "coursekit.tags_and_answers",
+    "scipy.stats": "scipy.stats",  # 1 to 2 s
+    "application_runs": "scipy.stats",  # the module itself imports pandas, which starts a thread
     "coursekit.project": "coursekit.project.training",  # with the small models and what they import: 1.5 s
+    "coursekit.project.testing": "coursekit.project.testing",
+    "coursekit.project.training": "torch._dynamo",  # its optimiser is in the module
 }
 c.Autograder.answers = ["coursekit.planted"]
 # What students get beside notebooks, answer keys, packages and data.
