@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from shutil import which
+from shutil import copy, which
 
 from nbformat import NotebookNode
 from sphinx.cmd.build import main as sphinx
@@ -90,13 +90,14 @@ def build(
     os.environ["BOOK_REPOSITORY"] = os.environ.get("REPOSITORY_URL") or origin(root)
     arguments = ["-q", "-W", "--keep-going", "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
     gc.set_threshold(*THRESHOLDS)
+    name = zip_name(course_settings(root))
     with ProcessPoolExecutor(1, get_context("spawn")) as second_core:  # Sphinx uses one
-        zipped = second_core.submit(
-            write_student_zip, site.resolve() / zip_name(course_settings(root)), alone=True
-        )
+        zipped = second_core.submit(write_student_zip, parts.resolve() / name, alone=True)
         if sphinx([str(argument) for argument in (*arguments, source, site)]):
             raise CourseError("Sphinx reported the problems above: fix them and build again.")
-        zipped.result()
+    copy(
+        zipped.result(), site / name
+    )  # only now: a site that was not finished holds nothing that is not Sphinx's
     _drop_old_pages(site, source)
 
 

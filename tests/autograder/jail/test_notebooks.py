@@ -1,10 +1,14 @@
 """What a notebook does in the jail: answers, outputs, errors, magics, and what honest notebooks need."""
 
 import base64
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
+from autograder.jail.outside.client import Server
+from autograder.source import USUAL
+from tests.autograder.jail.conftest import LIMITS, run_in
 from tests.conftest import OPTIMISERS
 
 pytestmark = pytest.mark.slow
@@ -291,6 +295,15 @@ def test_what_was_asked_for_is_imported_ahead(run, run_plain):
     names = ["torch", "matplotlib", OPTIMISERS]
     assert run(look.format(names)).value() == [True, True, True]
     assert run_plain(look.format(names)).value() == [True, True, False]
+
+
+def test_what_notebooks_import_most_can_be_imported_ahead(jail_possible):
+    """None of it may start a thread, as pyarrow does on its own: the server would refuse every job."""
+    ahead = [name for name in USUAL if find_spec(name.partition(".")[0])]
+    assert {"numpy", "pandas", "scipy", "matplotlib.pyplot"} <= {*ahead}
+    with Server(LIMITS, modules=ahead) as server:
+        ran = run_in(server, "import pandas\nprint(int(pandas.Series([1, 2]).sum()))")
+    assert ran.value() == 3
 
 
 def test_training_works(run):
