@@ -63,7 +63,7 @@ from coursekit.answering import asked_three_ways
 from coursekit.models import load as load_pretrained
 from coursekit.novels.shipped import load_gpt as load_novels_gpt
 
-print("This takes about ten seconds.")
+print("This takes about ten seconds, or half a minute the first time.")
 novels, subwords = load_novels_gpt()
 smol = load_pretrained("SmolLM2-135M-Instruct", head="causal-lm")
 three_ways = asked_three_ways(

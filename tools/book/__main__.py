@@ -95,9 +95,7 @@ def build(
         zipped = second_core.submit(write_student_zip, parts.resolve() / name, alone=True)
         if sphinx([str(argument) for argument in (*arguments, source, site)]):
             raise CourseError("Sphinx reported the problems above: fix them and build again.")
-    copy(
-        zipped.result(), site / name
-    )  # only now: a site that was not finished holds nothing that is not Sphinx's
+    copy(zipped.result(), site / name)  # last: after a failed build the folder holds only what Sphinx wrote
     _drop_old_pages(site, source)
 
 

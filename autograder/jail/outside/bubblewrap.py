@@ -215,24 +215,21 @@ def variables(view: View, library: Path = AUTOGRADER.parent) -> Mapping[str, str
     paths = [library, *(package_folder(name).parent for name in view.packages)]
     of_kernel = view.kernel.variables if view.kernel else {}
     programs = (f"{sys.prefix}/bin", "/usr/bin", "/bin", *(view.kernel.programs if view.kernel else ()))
-    return (
-        dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-        | {
-            "PATH": os.pathsep.join(dict.fromkeys(programs)),
-            "PYTHONPATH": os.pathsep.join(map(str, dict.fromkeys(paths))),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONHASHSEED": "0",  # one order of sets for all, the reference included
-            "LANG": "C.UTF-8",
-            "USER": "student",
-            "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-            "CUDA_VISIBLE_DEVICES": "",
-            "TOKENIZERS_PARALLELISM": "false",
-            "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pandas imports pyarrow, whose thread no fork would have
-            **WITHOUT_NETWORK,
-            **NOT_COMPILED,
-            **of_kernel,
-        }
-    )
+    return dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1") | {
+        "PATH": os.pathsep.join(dict.fromkeys(programs)),
+        "PYTHONPATH": os.pathsep.join(map(str, dict.fromkeys(paths))),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",  # one order of sets for all, the reference included
+        "LANG": "C.UTF-8",
+        "USER": "student",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "CUDA_VISIBLE_DEVICES": "",
+        "TOKENIZERS_PARALLELISM": "false",
+        "JE_ARROW_MALLOC_CONF": "background_thread:false",  # otherwise pyarrow, and so pandas, starts a thread
+        **WITHOUT_NETWORK,
+        **NOT_COMPILED,
+        **of_kernel,
+    }
 
 
 def places(scratch: str) -> Mapping[str, str]:

@@ -45,9 +45,9 @@ LUCKY = 'Mistake("without zero", "What if all are negative?", "x.max(dim=-1).val
 
 @pytest.fixture(scope="session")
 def server_for():
-    """In place of `own_server`: for all tests one server for each kind of limits, because each imports torch.
+    """Stands in for `own_server`: the tests share one server per set of limits, because starting one imports torch.
 
-    A server runs every job in a fork, so that the tests cannot disturb one another.
+    Every job runs in a fork, so tests cannot affect one another.
     """
     start, servers = reference.own_server, {}
     with ExitStack() as running:

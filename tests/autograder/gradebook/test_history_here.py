@@ -1,4 +1,4 @@
-"""What is remembered of each student, in the small course."""
+"""The history that is kept of each student, in the small course."""
 
 import pytest
 from nbformat.v4 import new_code_cell
@@ -11,7 +11,7 @@ HELPER = "def doubled(values):\n    return 2 * values"
 
 @pytest.fixture
 def graded(small):
-    """graded(...) hands in for ada, grades, and returns what is then known of her."""
+    """graded(...) hands in a notebook for ada, grades it and returns her history."""
 
     def grade(*notebook, **cells) -> History:
         small.hand_in("ada", *notebook, **cells)

@@ -298,7 +298,7 @@ def test_what_was_asked_for_is_imported_ahead(run, run_plain):
 
 
 def test_what_notebooks_import_most_can_be_imported_ahead(jail_possible):
-    """None of it may start a thread, as pyarrow does on its own: the server would refuse every job."""
+    """A server that runs a second thread refuses every job, and pyarrow, which pandas imports, starts one by default."""
     ahead = [name for name in USUAL if find_spec(name.partition(".")[0])]
     assert {"numpy", "pandas", "scipy", "matplotlib.pyplot"} <= {*ahead}
     with Server(LIMITS, modules=ahead) as server:
