@@ -9,10 +9,12 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from autograder.checks import answers
 from autograder.checks.status import Ending, Status
 from autograder.grading.demonstrations import Demonstrations
+from autograder.grading.engine import Engine
 from autograder.grading.own_notebook import as_file
+from autograder.grading.store import Store
 from autograder.jail.inside.limits import Limits
 from autograder.untrusted.frames import read_frame
-from tests.autograder.here import by_name, cut_off
+from tests.autograder.here import Pool, Servers, by_name, cut_off
 
 ANSWERED = {"question": "Nothing happens."}
 
@@ -319,3 +321,17 @@ def test_the_notebook_as_a_file_holds_the_answers_and_no_hidden_test():
         "![](attachment:a.png)",
     ]
     assert read.cells[0].outputs == [] and "aaaa" not in file
+
+
+@pytest.mark.parametrize("isolation, of_solution", [("nobody", "none"), ("none", "none"), ("bwrap", "bwrap")])
+def test_the_solution_never_runs_as_the_user_whose_memory_a_submission_can_read(
+    small, monkeypatch, isolation, of_solution
+):
+    """A jail keeps processes apart; where only the user does, two of one user read each other's."""
+    started = []
+    monkeypatch.setattr(
+        "autograder.grading.engine.ServerPool",
+        lambda settings, beside=None: started.append(settings.isolation) or Servers(),
+    )
+    with Engine(small.assignment, Store(small.root / "store"), isolation, Pool()):
+        assert started == [of_solution]
