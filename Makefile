@@ -29,7 +29,7 @@ test: python ## every test except the audit (TEST_ARGS="-k release" selects some
 	@$(PYTEST) 4 $(TEST_ARGS)
 
 test-fast: python ## the tests that are fast and need no browser: a minute or two
-	@$(PYTEST) 2 -m "not slow and not browser and not audit" $(TEST_ARGS)
+	@$(PYTEST) 2 -m "not slow and not browser and not audit" --ignore tests/audit --ignore tests/browser $(TEST_ARGS)
 
 audit: python ## the tests that take hours: 300 draws, all mutants, other processors and Python versions, 80 random kills, JupyterHub, installation
 	@$(PYTEST) 2 -rs -m audit $(TEST_ARGS)

@@ -66,6 +66,7 @@ def copied(tmp_path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPORTED)
 def test_a_version_that_was_changed_by_hand_is_found(copied, name):
     path = copied / name

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import BertConfig, BertForPreTraining, LlamaConfig, LlamaForCausalLM
+import transformers
 
 from autograder.source import code_cells, read_source
 from coursekit.models import tokenizer
@@ -46,15 +46,17 @@ def publish(repository: str, folder: Path) -> None:
     """Write what the hub has of the model: few random weights, and the real files of its tokeniser."""
     torch.manual_seed(0)
     if repository == BERT:
-        config = BertConfig(hidden_size=48, num_hidden_layers=4, num_attention_heads=4, intermediate_size=96)
-        BertForPreTraining(config).save_pretrained(folder)
+        config = transformers.BertConfig(
+            hidden_size=48, num_hidden_layers=4, num_attention_heads=4, intermediate_size=96
+        )
+        transformers.BertForPreTraining(config).save_pretrained(folder)
         same_words = "all-MiniLM-L6-v2"
     else:
-        config = LlamaConfig(
+        config = transformers.LlamaConfig(
             vocab_size=49_152, hidden_size=48, intermediate_size=96, num_hidden_layers=4, num_attention_heads=6,
             num_key_value_heads=3, tie_word_embeddings=True, bos_token_id=0, eos_token_id=0,
         )  # fmt: skip
-        LlamaForCausalLM(config).save_pretrained(folder)
+        transformers.LlamaForCausalLM(config).save_pretrained(folder)
         same_words = "SmolLM2-135M-Instruct"
     words = tokenizer(same_words)
     words.save_pretrained(folder)

@@ -71,6 +71,7 @@ def test_who_is_gone_and_a_damaged_file_do_no_harm(graded):
     assert (change.name, change.before, change.after) == ("zoe", 3.0, None)
 
 
+@pytest.mark.slow
 def test_the_page_says_since_when(graded):
     output = graded.root / "report.html"
     write_report(graded.assignment, output)

@@ -187,6 +187,7 @@ def test_a_ring_of_many_is_found_behind_junk(members, others):
     assert set(group.pairs[0].cells) == {"one", "two", "three"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_popular_answers_in_any_mixture_are_no_ring(seed):
     """In each cell every honest student writes one of three natural answers, most of it like everybody else who does.

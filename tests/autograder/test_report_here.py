@@ -113,6 +113,7 @@ def a_class(small, count):
     return small
 
 
+@pytest.mark.slow
 def test_an_exercise_says_how_well_it_separates_students(small):
     """It is grey in a class that is too small to tell, and a dash where it is not defined."""
     small.hand_in("nobody", small.assignment.read_release())

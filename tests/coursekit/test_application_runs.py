@@ -82,6 +82,7 @@ def test_the_recorded_answers_are_to_the_test_reviews_and_to_balanced_sentences(
     assert answers.drop(columns="one rater").isin([0, 0.3333, 0.6667, 1]).all(axis=None)
 
 
+@pytest.mark.slow
 def test_what_notebook_10_says_of_other_sources_exceeds_the_noise():
     answers = application_runs.other_sources()
     for source in ("film", "product"):

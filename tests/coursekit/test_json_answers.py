@@ -53,6 +53,7 @@ def test_counts_are_those_of_each_question():
     assert json_answers.counted(texts, asked) == {"in format": 2, "answer": 2, "topic": 1}
 
 
+@pytest.mark.slow
 def test_the_turns_are_the_chat_template_and_end_with_the_token_that_ends_a_turn():
     tokenizer = models.tokenizer("SmolLM2-135M-Instruct")
     asked = json_answers.questions("train").head(2)

@@ -275,6 +275,7 @@ def test_sampled_frequencies_are_the_probabilities(small, enumeration):
     assert abs(squares.sum() - degrees) < 5 * np.sqrt(2 * degrees)
 
 
+@pytest.mark.slow
 def test_a_continuing_sentence_keeps_the_topic_and_another_is_drawn_afresh(language):
     pairs = language.passages(4000, np.random.default_rng(5))
     same = pairs.first.topic == pairs.second.topic
@@ -363,6 +364,7 @@ def test_training_sentences_hold_no_held_out_combination(language):
     assert share == pytest.approx(exact, abs=0.02)
 
 
+@pytest.mark.slow
 def test_most_sentences_are_new_even_after_a_large_training_sample(language):
     rng = np.random.default_rng(3)
     training = {row.tobytes() for row in language.sample(60_000, rng, "train").ids}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import BertConfig, BertForMaskedLM, BertModel
+import transformers
 
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.client import Server, find_problem
@@ -219,10 +219,10 @@ def bert_folder(tmp_path) -> Path:
     """What the hub has of a tiny BERT with its masked-LM head, under the real vocabulary."""
     folder = tmp_path / "published"
     torch.manual_seed(0)
-    config = BertConfig(
+    config = transformers.BertConfig(
         hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8, vocab_size=30_522
     )
-    BertForMaskedLM(config).save_pretrained(folder)
+    transformers.BertForMaskedLM(config).save_pretrained(folder)
     for name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
         shutil.copy(catalogue.MINILM.package.find() / name, folder)
     return folder
@@ -243,7 +243,7 @@ def test_a_model_comes_from_the_hub_and_then_from_the_cache(near_hub, monkeypatc
         "bert-base-uncased",
         "bert-base-uncased itself, from the Hugging Face hub.",
     )
-    expected = BertForMaskedLM.from_pretrained(near_hub.folder).state_dict()
+    expected = transformers.BertForMaskedLM.from_pretrained(near_hub.folder).state_dict()
     found = loaded.model.state_dict()
     assert all(torch.equal(expected[key], found[key]) for key in expected)
     near_hub.asked.clear()
@@ -288,8 +288,8 @@ def test_a_hub_that_refuses_gives_a_sentence_and_the_packaged_model(near_hub, ca
 @pytest.mark.slow
 def test_weights_that_a_checkpoint_lacks_are_not_made_up(near_hub):
     """A checkpoint of the hub without the head that its kind of model has."""
-    config = BertConfig.from_pretrained(near_hub.folder)
-    BertModel(config).save_pretrained(near_hub.folder)
+    config = transformers.BertConfig.from_pretrained(near_hub.folder)
+    transformers.BertModel(config).save_pretrained(near_hub.folder)
     with pytest.raises(NoSuchHead, match="cls.predictions.*random"):
         load("bert-base-uncased", head="masked-lm", from_hub=True)
     assert load("bert-base-uncased", from_hub=True).name == "bert-base-uncased"
@@ -298,8 +298,8 @@ def test_weights_that_a_checkpoint_lacks_are_not_made_up(near_hub):
 @pytest.mark.slow
 def test_a_pooler_that_was_never_published_is_left_out(near_hub):
     """As in RoBERTa's checkpoint."""
-    config = BertConfig.from_pretrained(near_hub.folder)
-    BertModel(config, add_pooling_layer=False).save_pretrained(near_hub.folder)
+    config = transformers.BertConfig.from_pretrained(near_hub.folder)
+    transformers.BertModel(config, add_pooling_layer=False).save_pretrained(near_hub.folder)
     assert load("bert-base-uncased", from_hub=True).model.pooler is None
 
 

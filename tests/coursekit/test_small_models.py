@@ -55,6 +55,7 @@ def influence(outputs: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return torch.stack([row.norm(dim=-1) for row in rows])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_parameters_stay_near_a_million_at_most(name, untrained):
     assert 100_000 < sum(weight.numel() for weight in untrained(name).parameters()) < 1_100_000

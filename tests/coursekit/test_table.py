@@ -31,6 +31,7 @@ def test_every_model_has_its_layers_and_an_interval_over_three_seeds(table):
     assert (loss_table().seeds >= 3).all()
 
 
+@pytest.mark.slow
 def test_no_order_blind_reader_knows_what_order_tells(table):
     for reader in ("bag of words", "near words", "most frequent sense"):
         assert table.loc[reader, ["order1", "order2"]].max() < 0.52

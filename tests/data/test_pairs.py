@@ -128,6 +128,7 @@ def test_shared_words_lengths_and_negations_do_not_tell_the_label(baselines):
     assert baselines["overlap, lengths and negations"] < 0.45
 
 
+@pytest.mark.slow
 def test_the_card_has_the_figures(pairs, figures, baselines):
     card = (FOLDER / "README.md").read_text(encoding="utf-8")
     for lines in (figures.contents, figures.agreement, figures.by_counting):

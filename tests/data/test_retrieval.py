@@ -82,6 +82,7 @@ def test_kappa_is_1_for_the_same_answers_and_0_for_answers_by_chance(figures):
     assert figures.kappa(same) == 1 and figures.kappa(same.assign(second=[0, 1, 0, 1])) == 0
 
 
+@pytest.mark.slow
 def test_the_card_holds_the_figures(figures):
     card = (FOLDER / "README.md").read_text()
     assert "\n".join(figures.lines(Options())) in card

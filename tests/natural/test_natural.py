@@ -54,6 +54,7 @@ def test_no_verdict_depends_on_the_inputs(open_server, name):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_every_exercise_has_natural_answers_and_most_messages_help():
     """A person has read every message that is not a known mistake's hint, and none misleads."""
     ratings = {}

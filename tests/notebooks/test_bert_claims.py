@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+import transformers
 from scipy import stats
-from transformers import BertConfig, BertForPreTraining
 
 from coursekit.architectures import recorded_rows
 from coursekit.datasets import read_table
@@ -267,11 +267,11 @@ def test_minilm_runs_in_the_student_s_own_code(measured):
 @pytest.mark.parametrize(("layers", "heads"), [(1, 2), (12, 4)])
 def test_the_own_bert_is_transformers_bert_with_any_weights(measured, layers, heads):
     torch.manual_seed(layers)
-    config = BertConfig(
+    config = transformers.BertConfig(
         vocab_size=50, hidden_size=24, num_hidden_layers=layers, num_attention_heads=heads, intermediate_size=40,
         max_position_embeddings=16,
     )  # fmt: skip
-    theirs = BertForPreTraining(config).eval()
+    theirs = transformers.BertForPreTraining(config).eval()
     for weight in theirs.parameters():
         weight.data += 0.2 * torch.randn_like(weight)
     own = measured["Bert"](50, 16, 24, layers, heads, 40).eval()

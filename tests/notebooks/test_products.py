@@ -13,6 +13,7 @@ from autograder.source import grade_id, read_source, write_notebook
 from tests.conftest import ASSIGNMENTS, ROOT
 
 
+@pytest.mark.slow
 def test_the_start_page_is_fresh():
     assert not builder.StartPage(ROOT).stale
 

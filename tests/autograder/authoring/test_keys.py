@@ -88,6 +88,7 @@ def test_answers_that_do_not_agree_are_made_anew(server, assignment):
     assert list(builder.stale(server, assignment)) == []
 
 
+@pytest.mark.slow
 def test_a_mistake_may_enlarge_the_rounding_and_a_right_answer_may_not(server, assignment):
     keys = read(assignment.key)
     far = {name: moved(key, share=4) for name, key in keys.items()}

@@ -79,6 +79,7 @@ def test_a_known_mistake_shows_name_hint_and_heat_maps():
     assert journal.checks() == {"demo.double": False}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("factor", "is_shown"), [(2, True), (3, False), (5, True)])
 def test_a_warning_of_pytorch_is_left_out_where_the_card_names_the_mistake(factor, is_shown):
     """A schedule that steps too early: PyTorch's paragraph stood above a card with the same words."""
@@ -269,6 +270,7 @@ def test_importing_coursekit_imports_nothing_else_that_takes_long():
     assert {name.partition(".")[0] for name in found} & TAKE_LONG == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("got", "want", "words"),
     [
@@ -291,6 +293,7 @@ def test_heat_maps_of_anything_are_pictures_with_words(got, want, words):
     assert words in alt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("value", "is_grey"), [(np.nan, True), (np.inf, True), (2.0, False)])
 def test_what_is_no_number_is_grey_and_no_difference_is_black(value, is_grey):
     png, _ = heat_maps(panels(np.array([[1.0, 0.5], [value, value]]), np.array([[1.0, 0.5], [0.5, 1.0]]), 64))

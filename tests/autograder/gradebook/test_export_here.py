@@ -138,6 +138,7 @@ def test_blackboard_finds_students_by_their_accounts_and_the_column_by_its_headi
     assert "cem" in exporter.waiting and all(row[2] != "cem" for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("system", "file", "said"),
     [

@@ -135,6 +135,7 @@ def test_unanswered_questions_are_commented_as_nbgrader_does(small):
     assert comments == {"ada": None, "bob": "No response."}
 
 
+@pytest.mark.slow
 def test_a_student_whose_id_nbgrader_would_take_for_a_pattern_gets_the_own_feedback(small):
     for student, total in (("a", "0"), ("[ab]", "values.sum()"), ("?", "values.sum()"), ("*", "1")):
         small.hand_in(student, total=f"def total(values):\n    return {total}")

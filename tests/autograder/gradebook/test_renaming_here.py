@@ -57,6 +57,7 @@ def marks(small):
 KEPT = dict.fromkeys(("ada", "bob"), (2.5, False, "Why?"))
 
 
+@pytest.mark.slow
 def test_points_comments_and_groups_stay_and_old_hand_ins_are_graded(renamed):
     before = renamed.scores()
     renamed.grade_class()
@@ -81,12 +82,14 @@ def test_every_command_that_reads_the_gradebook_first_finds_everything(renamed):
     assert marks(renamed) == KEPT
 
 
+@pytest.mark.slow
 def test_regrading_finds_nothing_to_change(renamed):
     folders = find_submissions(renamed.assignment, renamed.assignment.submitted, [])
     done = regrade(renamed.assignment, folders, Options("none"), lambda result: None, lambda changes: False)
     assert done.changes == [] and marks(renamed) == KEPT
 
 
+@pytest.mark.slow
 def test_a_damaged_file_stops_nothing(renamed):
     kept = renamed.root / ".autograder" / "results" / NAME / "bob.json"
     kept.write_text("{")

@@ -98,12 +98,13 @@ def test_whoever_calls_a_wrong_function_without_need_keeps_the_points(graded):
     """`largest` declares to use `shares` alone, which is right here without `total`."""
     alone = "def shares(values):\n    return values / values.sum()"
     verdicts, _ = graded(
-        total=STOPS, shares=alone, largest="def largest(values):\n    total(values)\n    return max(shares(values))"
+        total=STOPS,
+        shares=alone,
+        largest="def largest(values):\n    total(values)\n    return max(shares(values))",
     )
     assert verdicts["total"].score == 0 and verdicts["shares"].status == Status.PASSED
     assert (
-        verdicts["largest"].reason
-        == "Your answer is right if it uses the solution's total instead of yours."
+        verdicts["largest"].reason == "Your answer is right if it uses the solution's total instead of yours."
     )
 
 

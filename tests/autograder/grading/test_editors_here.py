@@ -73,6 +73,7 @@ SPOILT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spoil", "words"), SPOILT.values(), ids=SPOILT)
 def test_without_its_first_cell_a_right_notebook_is_right_and_the_cause_is_told(course, spoil, words):
     notebook = annotated(course)

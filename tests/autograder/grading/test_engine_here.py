@@ -101,6 +101,7 @@ def test_a_job_that_ends_early_keeps_what_it_had_and_says_why_the_rest_is_missin
     assert result.trouble == (ending != Ending.FINISHED) and result.ending == ending
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("waits", "seconds", "status", "said"),
     [

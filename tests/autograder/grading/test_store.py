@@ -53,6 +53,7 @@ def package(tmp_path, monkeypatch) -> Path:
     return copy
 
 
+@pytest.mark.slow
 def test_a_changed_exercise_has_its_own_notebook_run_again_and_no_other(tmp_path, package):
     course = make_course(tmp_path / "course")
     one, other = Assignment(course, "01_static_embeddings"), Assignment(course, "02_attention")

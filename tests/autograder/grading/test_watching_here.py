@@ -79,6 +79,7 @@ def test_what_is_the_same_in_two_looks_is_graded_with_feedback_and_not_again(wat
     assert small.pool.closed
 
 
+@pytest.mark.slow
 def test_a_file_that_still_grows_is_not_taken_and_one_that_is_replaced_is_graded_again(watched):
     small = watched.small
     with watched.watch() as watch:
@@ -105,6 +106,7 @@ def test_a_folder_without_a_file_of_the_student_is_no_hand_in_yet(watched):
         assert names(twice(watch)) == ["ada"]
 
 
+@pytest.mark.slow
 def test_the_next_process_goes_on_and_runs_nothing_twice(watched):
     small = watched.small
     small.hand_in("ada")
@@ -134,6 +136,7 @@ def test_what_autograder_grade_has_graded_only_lacks_its_feedback(watched):
     assert watched.runs == runs
 
 
+@pytest.mark.slow
 def test_another_time_of_the_same_file_counts(watched):
     small = watched.small
     folder = small.hand_in("ada")
@@ -162,6 +165,7 @@ def test_a_broken_hand_in_gets_its_sentence_and_harms_only_itself(watched):
     assert told.startswith("notes.ipynb: it is a file")
 
 
+@pytest.mark.slow
 def test_an_error_that_one_meets_harms_no_other_and_is_tried_again_later(watched):
     small = watched.small
     settings = small.root / "nbgrader_config.py"
@@ -264,6 +268,7 @@ def exchange(small):
     return root, submit
 
 
+@pytest.mark.slow
 def test_the_exchange_is_collected_from_and_its_feedback_is_released_there(watched, exchange):
     small, (root, submit) = watched.small, exchange
     with watched.watch(inbound=Inbound(small.assignment)) as watch:

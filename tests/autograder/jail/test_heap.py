@@ -36,6 +36,7 @@ print(json.dumps([in_large_pages, unchanged and later == some_numbers(), in_memo
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux has such pages")
 def test_large_pages_change_nothing_but_where_objects_lie():
     command = [sys.executable, "-c", SCRIPT, str(Path(inside.__file__).parents[1])]

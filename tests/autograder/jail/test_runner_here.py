@@ -195,6 +195,7 @@ STUCK = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "where"), STUCK.items())
 def test_a_cell_that_is_stopped_says_what_it_was_waiting_in(source, where):
     stopped, after = frames(source, "2", limits=Limits(cell_seconds=0.5))
@@ -214,6 +215,7 @@ def test_what_would_install_something_says_that_it_cannot(source):
     assert texts(after) == ["1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "words"), WAITS.items())
 def test_what_waits_for_nothing_says_so_at_once(source, words):
     failed, after = frames(source, "import time\ntime.sleep(0)\n2")

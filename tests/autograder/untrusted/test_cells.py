@@ -19,7 +19,7 @@ LAST = {
 }
 
 
-@pytest.fixture(params=["small", "large"])
+@pytest.fixture(params=["small", pytest.param("large", marks=pytest.mark.slow)])
 def read(request):
     """Reads a file of these cells (as JSON texts), small, or with 21 MB of output ahead of them."""
 

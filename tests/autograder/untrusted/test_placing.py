@@ -430,6 +430,7 @@ def test_several_slips_at_once_cost_nothing(slips, count):
         assert ANSWERS[name] in restored[name], (slips, restored[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS.values(), ids=ASSIGNMENTS)
 def test_every_notebook_of_the_course_is_known_without_any_mark(assignment):
     perfect, release = perfect_notebook(assignment), assignment.read_release()

@@ -87,6 +87,7 @@ def test_weights_that_are_no_numbers_have_no_loss_below_the_baseline(evidence):
     assert code_of(evidence | {"weights": evidence["weights"] * np.nan}) == [3]
 
 
+@pytest.mark.slow
 def test_batches_that_are_too_large_are_said_to_be_so():
     rows = MOST_TOKENS // (CASE["steps"] * CASE["window"]) + 1
 
