@@ -125,19 +125,21 @@ def picture():
 
 RUN_NOTEBOOKS = "tests/notebooks/"
 """Tests that look at an executed solution; what others prepare for their file is prepared once if the file stays whole."""
+AUDIT = "tests/audit/"
+"""Tests that take many minutes for each notebook and prepare nothing for one another."""
 WEBSITE = "tests/tools/book/test_site.py"
 """Tests that need the outputs of all notebooks."""
 
 
 class ByFileAndNotebook(LoadScopeScheduling):
-    """Processes share the tests by file, or by notebook where a test may look at its run: then its solution runs once.
+    """Processes share the tests by file, or by notebook: where a test may look at its run, which is then made once, and in the audit.
 
     xdist's own groups (`--dist loadgroup`) do nothing with pytest 9.2, whose items ignore the name that xdist gives them.
     """
 
     def _split_scope(self, nodeid):
         file, _, test = nodeid.partition("::")
-        names = ASSIGNMENTS if file.startswith(RUN_NOTEBOOKS) else ()
+        names = ASSIGNMENTS if file.startswith((RUN_NOTEBOOKS, AUDIT)) else ()
         return next((name for name in names if f"[{name}" in test), file)
 
 

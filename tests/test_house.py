@@ -77,3 +77,4 @@ def test_processes_share_the_tests_by_file_and_by_notebook_where_its_run_is_look
     assert split(None, f"{zipped}::test_each[02_attention]") == split(None, f"{zipped}::test_it") == zipped
     assert split(None, f"{looked}::test_its_links[02_attention]") == "02_attention"
     assert split(None, f"{looked}::test_a_helper") == looked
+    assert split(None, "tests/audit/test_exercises.py::test_each[02_attention]") == "02_attention"
