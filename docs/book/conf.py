@@ -5,6 +5,7 @@ import os
 import re
 from html import escape, unescape
 from importlib.util import find_spec
+from inspect import isroutine
 from pathlib import Path
 from shutil import copy
 from textwrap import shorten
@@ -231,6 +232,15 @@ def without_modules(app, what, name, obj, options, signature, returns):
     return tuple(part and re.sub(r"~[\w.]+\.", "", part) for part in (signature, returns))
 
 
+def only_its_own(app, what, name, obj, skip, options):
+    """Leave out at once the functions and classes that a module imports: autodoc would read the sources they come from, torch's
+    among them, before it leaves them out."""
+    defined = isinstance(obj, type) or isroutine(obj)
+    if what == "module" and defined and getattr(obj, "__name__", "") == name:
+        return skip or obj.__module__ != app.env.temp_data.get("autodoc:module")
+    return None
+
+
 TYPER_S = re.compile(r"~?(?:typing\.)?Annotated\[([^<]+), <typer\.models\.\w+ object at 0x[0-9a-f]+>\]")
 
 
@@ -266,6 +276,7 @@ def setup(app):
     app.add_post_transform(SearchOnlyForOurs)
     app.connect("autodoc-process-docstring", docstring_as_text)
     app.connect("autodoc-process-signature", without_modules)
+    app.connect("autodoc-skip-member", only_its_own)
     app.connect("build-finished", copy_mathjax)
     app.connect("build-finished", write_sections)
     app.connect("html-page-context", describe_page)
