@@ -12,7 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -180,14 +180,21 @@ def _exercise_rates(
         answer = notebook.answer(drawn[number][case])
         return compare(answer, expected[number][case], exercise.rule, exercise.unseen) is None
 
-    def passed(source: str, seeds: int = len(drawn)) -> int:
-        if not notebook.define(source):
-            return 0
+    def passed(
+        source: str,
+        seeds: int = len(drawn),
+        limit: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> int:
+        """On how many draws; `limit()` bounds each of them."""
+        with limit():
+            if not notebook.define(source):
+                return 0
         count = first = 0
         for number, cases in enumerate(drawn[:seeds]):
             # The case that was wrong on the last draw comes first: mostly it is so again, and one call decides.
             order = sorted(range(len(cases)), key=partial(ne, first))
-            wrong = next((case for case in order if not right(number, case)), None)
+            with limit():
+                wrong = next((case for case in order if not right(number, case)), None)
             count += wrong is None
             first = first if wrong is None else wrong
         return count
@@ -206,8 +213,7 @@ def _exercise_rates(
         if any(part in mutant.change for part in exercise.survivors):
             continue
         try:
-            with no_longer_than(MOST_SECONDS):
-                count = passed(mutant.source, generic)
+            count = passed(mutant.source, generic, partial(no_longer_than, MOST_SECONDS))
         except TooLong:  # one that loops for ever is noticed, whatever the inputs
             continue
         rates.append(Rate(name, mutant.change, "generic", min(generic, len(seeds)), count))

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from multiprocessing import get_context
 
 import numpy as np
@@ -162,3 +163,12 @@ def test_a_mistake_that_loops_for_ever_is_no_matter_of_luck(course, monkeypatch)
     tried = exercise_rates(one, "lucky.largest", seeds_from(0, 3), generic=3)
     assert all(rate.holds for rate in tried)
     assert not any("len(rest) >= 0" in rate.variant and rate.passed for rate in tried)
+
+
+def test_many_draws_of_a_slow_exercise_are_no_loop(course, monkeypatch):
+    """The limit holds for each draw: with one for all of them, a change that nobody notices would not be told."""
+    limits = []
+    monkeypatch.setattr(rates, "no_longer_than", lambda seconds: limits.append(seconds) or nullcontext())
+    one = course("largest = exercise((SMALLEST,), {})")
+    tried = exercise_rates(one, "lucky.largest", seeds_from(0, 5), generic=5)
+    assert len(limits) >= 5 * sum(rate.kind == "generic" for rate in tried) > 0
