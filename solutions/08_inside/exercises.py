@@ -869,8 +869,10 @@ def exam_cases(draw: Draw) -> Iterator[Case]:
         )  # the numbers of the senses say nothing about their words
         train_senses = number[3 * train_words + draw.integers(0, 3, m)]
         common = shared * draw.normal(1, D)  # without it, all cosines of a word may be negative
-        train = (draw.normal(m, D) + common) * draw.uniform(m, 1, low=0.4, high=2.5)
-        test = (draw.normal(n, D) + common) * draw.uniform(n, 1, low=0.4, high=2.5)
+        # Coordinates differ in size, as in a model, so that normalising columns instead of rows changes the neighbours.
+        columns = draw.rng.permutation(np.geomspace(0.25, 4.0, D))
+        train = (draw.normal(m, D) + common) * columns * draw.uniform(m, 1, low=0.4, high=2.5)
+        test = (draw.normal(n, D) + common) * columns * draw.uniform(n, 1, low=0.4, high=2.5)
         if not shared:  # all uses of a word lie on the other side of test 0
             its = train_words == test_words[0]
             train[its] = (draw.normal(int(its.sum()), D, scale=0.2) - test[0]) * draw.uniform(
