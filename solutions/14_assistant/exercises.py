@@ -982,13 +982,13 @@ def kl_to_reference(logits, ref_logits, counts):
 
 
 def order_cases(draw: Draw) -> Iterator[Case]:
-    """Scores without ties; whole numbers with many ties; more of one kind than of the other; all scores negative."""
-    for N, share, whole in ((12, 0.5, False), (20, 0.3, True), (9, 0.7, True), (15, 0.4, False)):
+    """Scores without ties; even numbers with many ties; more of one kind than of the other; all scores negative."""
+    for N, share, even in ((12, 0.5, False), (20, 0.3, True), (9, 0.7, True), (15, 0.4, False)):
         positive = np.zeros(N, dtype=bool)
         positive[: max(2, round(share * N))] = True
         positive = draw.rng.permutation(positive)
         scores = draw.normal(N, scale=1.5) + positive - 4
-        yield {"scores": np.round(scores).astype(np.float32) if whole else scores, "positive": positive}
+        yield {"scores": 2 * np.round(scores).astype(np.float32) if even else scores, "positive": positive}
 
 
 GAPS = "((gap > 0).double() + (gap == 0).double() / 2).mean()"
