@@ -232,16 +232,20 @@ def without_modules(app, what, name, obj, options, signature, returns):
     return tuple(part and re.sub(r"~[\w.]+\.", "", part) for part in (signature, returns))
 
 
-def only_its_own(app, what, name, obj, skip, options):
-    """Leave out at once the functions and classes that a module imports: autodoc would read the sources they come from, torch's
-    among them, before it leaves them out."""
-    defined = isinstance(obj, type) or isroutine(obj)
-    if what == "module" and defined and getattr(obj, "__name__", "") == name:
-        return skip or obj.__module__ != app.env.temp_data.get("autodoc:module")
-    return None
-
-
 TYPER_S = re.compile(r"~?(?:typing\.)?Annotated\[([^<]+), <typer\.models\.\w+ object at 0x[0-9a-f]+>\]")
+
+
+def only_its_own(app, what, name, obj, skip, options):
+    """Leave out the functions and classes that a module imports under their own name.
+
+    autodoc would leave them out, too, but only after it has read the sources they come from, torch's among them.
+    """
+    source = getattr(obj, "__module__", None)
+    imported = source and source != app.env.current_document.autodoc_module
+    defined = isinstance(obj, type) or isroutine(obj)
+    if what == "module" and defined and obj.__name__ == name and imported:
+        return True
+    return None
 
 
 class SearchOnlyForOurs(SphinxPostTransform):

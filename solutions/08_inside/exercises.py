@@ -969,6 +969,13 @@ def disambiguate(train, train_words, train_senses, test, test_words):
     cosines = cosines.masked_fill(test_words[:, None] != train_words, -torch.inf)
     return train_senses[cosines.argmax(dim=1)]
 """,
+                """
+def disambiguate(train, train_words, train_senses, test, test_words):
+    unit = torch.nn.functional.normalize
+    cosines = unit(test, dim=0) @ unit(train, dim=-1).T
+    cosines = cosines.masked_fill(test_words[:, None] != train_words, -torch.inf)
+    return train_senses[cosines.argmax(dim=1)]
+""",
             ),
         ),
         Mistake(

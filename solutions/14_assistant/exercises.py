@@ -988,6 +988,7 @@ def order_cases(draw: Draw) -> Iterator[Case]:
         positive[: max(2, round(share * N))] = True
         positive = draw.rng.permutation(positive)
         scores = draw.normal(N, scale=1.5) + positive - 4
+        # Even numbers: with all whole ones there may be as many gaps of 1 as ties.
         yield {"scores": 2 * np.round(scores).astype(np.float32) if even else scores, "positive": positive}
 
 

@@ -7,23 +7,18 @@ import sys
 import pytest
 
 from autograder.authoring.mutants import judge_mutants
-from autograder.authoring.rates import assignment_rates, seeds_from
 from tests.conftest import ASSIGNMENTS, ROOT
+from tests.draws import rates_on_draws
 
 pytestmark = [pytest.mark.audit, pytest.mark.slow, pytest.mark.timeout(7200)]
 DRAWS = 300
-FEWER_DRAWS = {"project.train": 10}
-"""Where each of the known answers, right and wrong, trains a model: a draw takes more than a minute."""
+DRAWS_OF_TRAINING = 10
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_no_verdict_depends_on_the_draw(name):
-    for exercise in ASSIGNMENTS[name].exercises:
-        draws = FEWER_DRAWS.get(exercise, DRAWS)
-        rates = assignment_rates(
-            ASSIGNMENTS[name], seeds_from(0, draws), [exercise], workers=1, generic=draws
-        )
-        assert [str(rate) for rate in rates if not rate.holds] == []
+    rates = rates_on_draws(ASSIGNMENTS[name], 0, DRAWS, DRAWS_OF_TRAINING, generic=True)
+    assert [str(rate) for rate in rates if not rate.holds] == []
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)

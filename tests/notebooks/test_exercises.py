@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.authoring.rates import assignment_rates, seeds_from
 from autograder.authoring.trial import incomplete
 from autograder.checks import answer_key
 from autograder.checks.arrays import LISTS
@@ -14,11 +13,11 @@ from autograder.checks.comparing import compare
 from autograder.checks.judging import judge
 from autograder.source import grade_id
 from tests.conftest import ASSIGNMENTS, release_of
+from tests.draws import rates_on_draws
 
 DRAWS = 3
 """Of the inputs. `make audit` tries 300."""
-FEWER_DRAWS = {"project": 1}
-"""Where each of the known answers trains a model."""
+DRAWS_OF_TRAINING = 1
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
@@ -44,7 +43,7 @@ def test_every_mistake_is_named_as_itself(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_no_verdict_depends_on_the_draw(name):
-    rates = assignment_rates(ASSIGNMENTS[name], seeds_from(10**6, FEWER_DRAWS.get(name, DRAWS)), workers=1)
+    rates = rates_on_draws(ASSIGNMENTS[name], 10**6, DRAWS, DRAWS_OF_TRAINING)
     assert [str(rate) for rate in rates if not rate.holds] == []
     kinds = {(rate.exercise, rate.kind) for rate in rates}
     wanted = ("mistake", "alternative", "lazy", "rounding")
