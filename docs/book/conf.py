@@ -46,7 +46,7 @@ highlight_language = "text"  # of blocks that name no language: mostly commands
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True  # as written, not as Python prints them
 autodoc_use_type_comments = False  # there are none, and each function would be parsed for them
-autodoc_default_options = {"no-value": True}
+autodoc_default_options = {"no-value": True, "ignore-module-all": True, "member-order": "bysource"}  # what a module passes on stands on the page of the one that defines it
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 toc_object_entries = False
@@ -224,15 +224,8 @@ def docstring_as_text(app, what, name, obj, options, lines):
 
 
 def without_modules(app, what, name, obj, options, signature, returns):
-    """Float[Tensor, "B T"] without the module of each name: Sphinx cannot read jaxtyping's axes, and leaves them in.
-
-    And `list[str]` for an argument of a command, without the object in which Typer keeps its help.
-    """
-    signature = signature and TYPER_S.sub(r"\1", signature)
+    """Float[Tensor, "B T"] without the module of each name: Sphinx cannot read jaxtyping's axes, and leaves them in."""
     return tuple(part and re.sub(r"~[\w.]+\.", "", part) for part in (signature, returns))
-
-
-TYPER_S = re.compile(r"~?(?:typing\.)?Annotated\[([^<]+), <typer\.models\.\w+ object at 0x[0-9a-f]+>\]")
 
 
 def only_its_own(app, what, name, obj, skip, options):

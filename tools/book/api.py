@@ -1,4 +1,7 @@
-"""A page for every package, with its modules: sphinx-apidoc writes them in Sphinx's notation, autodoc fills them in from docstrings."""
+"""Pages of coursekit and its packages: sphinx-apidoc writes them in Sphinx's notation, autodoc fills them in from docstrings.
+
+The page of autograder's public names is docs/book/api/autograder.rst.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,17 +9,16 @@ from tempfile import TemporaryDirectory
 
 from sphinx.ext.apidoc import main as apidoc
 
-LEFT_OUT = ("jail/inside/not_while_graded.py", "templates")
-"""Without a page: what stands in the jail for others, and what `autograder init` copies."""
+PICTURES = "pictures"
+"""Without a page: each of its functions draws one figure of one notebook."""
 TEMPLATES = Path("docs") / "book" / "_apidoc"
-"""What a module defines itself, in its own order; what it passes on from another module stands on that one's page."""
 
 
-def pages(root: Path, package: str) -> Iterator[tuple[str, bytes]]:
-    """Path and content of the page of the package and of each package within it."""
-    left_out = [root / package / path for path in LEFT_OUT]
+def pages(root: Path) -> Iterator[tuple[str, bytes]]:
+    """Path and content of the page of each package."""
+    package = root / "coursekit"
     with TemporaryDirectory() as folder:
         options = ["-q", "--no-toc", "--templatedir", root / TEMPLATES, "--output-dir", folder]
-        apidoc([str(word) for word in (*options, root / package, *left_out)])
+        apidoc([str(word) for word in (*options, package, package / PICTURES)])
         for page in sorted(Path(folder).glob("*.rst")):
             yield f"api/{page.name}", page.read_bytes()

@@ -54,8 +54,8 @@ def source_files(
         for path, content in _folder(folder, f"data/{folder.name}/", "*.md"):
             yield path, lead_to_pages(content.decode(), names).encode()
         yield from _folder(folder, f"data/{folder.name}/", "*.svg")
-    for package in ("coursekit", "autograder"):
-        yield from api.pages(root, package)
+    yield from _folder(root / "docs" / "book" / "api", "api/", "*.rst")
+    yield from api.pages(root)
 
 
 def lead_to_pages(text: str, names: list[str]) -> str:
