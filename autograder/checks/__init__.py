@@ -21,6 +21,10 @@ _HOME = {
 __all__ = list(_HOME)
 
 
+def __dir__() -> list[str]:
+    return [*globals(), *_HOME]
+
+
 def __getattr__(name: str):
     if name not in _HOME:
         raise AttributeError(f"module 'autograder.checks' has no attribute {name!r}")

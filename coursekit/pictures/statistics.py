@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Float
-from scipy import stats
+from scipy.special import comb, stdtr, stdtrit
 
 from coursekit.intervals import bootstrap, mean_and_half, wilson
 from coursekit.plots import BLUE, GREY, ORANGE, show
@@ -20,7 +20,7 @@ def few_values(values: Sequence[float], of: str) -> None:
     The right-hand figure is exact for normally distributed values (Student 1908).
     """
     n, (mean, half) = len(values), mean_and_half(values)
-    too_short = half * NORMAL / stats.t.ppf(0.975, n - 1)
+    too_short = half * NORMAL / stdtrit(n - 1, 0.975)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 2.7), width_ratios=[1.2, 1])
     left.plot(values, np.full(n, 2), "o", color=GREY, alpha=0.8)
     for height, width, colour in ((1, half, BLUE), (0, too_short, ORANGE)):
@@ -29,7 +29,7 @@ def few_values(values: Sequence[float], of: str) -> None:
     left.set(ylim=(-0.6, 2.6), xlabel=of)
     left.locator_params(axis="x", nbins=5)
     counts = np.arange(2, 13)
-    covered = 2 * stats.t.cdf(NORMAL, counts - 1) - 1
+    covered = 2 * stdtr(counts - 1, NORMAL) - 1
     right.axhline(0.95, color=BLUE, label="Student's t")
     right.plot(counts, covered, "s--", color=ORANGE, label="1.96 standard errors", markersize=4)
     right.set(
@@ -53,9 +53,8 @@ def of_a_share(count: int, marked: float) -> None:
     by_wilson = np.array([wilson(share, count) for share in found])
     by_normal = found[:, None] + NORMAL * np.array([-1, 1]) * np.sqrt(found * (1 - found) / count)[:, None]
     truths = np.linspace(0.02, 0.98, 97)
-    chances = stats.binom.pmf(
-        np.arange(count + 1)[:, None], count, truths
-    )  # correct answers × true accuracies
+    right_answers = np.arange(count + 1)[:, None]
+    chances = comb(count, right_answers) * truths**right_answers * (1 - truths) ** (count - right_answers)
     held = {}
     for name, ends, colour, style in (
         ("Wilson", by_wilson, BLUE, "-"), ("p ± 1.96 √(p(1 − p)/n)", by_normal, ORANGE, "--"),

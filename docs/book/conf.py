@@ -5,7 +5,6 @@ import os
 import re
 from html import escape, unescape
 from importlib.util import find_spec
-from inspect import isroutine
 from pathlib import Path
 from shutil import copy
 from textwrap import shorten
@@ -46,7 +45,7 @@ highlight_language = "text"  # of blocks that name no language: mostly commands
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True  # as written, not as Python prints them
 autodoc_use_type_comments = False  # there are none, and each function would be parsed for them
-autodoc_default_options = {"no-value": True, "ignore-module-all": True, "member-order": "bysource"}  # what a module passes on stands on the page of the one that defines it
+autodoc_default_options = {"no-value": True, "member-order": "bysource"}
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 toc_object_entries = False
@@ -228,19 +227,6 @@ def without_modules(app, what, name, obj, options, signature, returns):
     return tuple(part and re.sub(r"~[\w.]+\.", "", part) for part in (signature, returns))
 
 
-def only_its_own(app, what, name, obj, skip, options):
-    """Leave out the functions and classes that a module imports under their own name.
-
-    autodoc would leave them out, too, but only after it has read the sources they come from, torch's among them.
-    """
-    source = getattr(obj, "__module__", None)
-    imported = source and source != app.env.current_document.autodoc_module
-    defined = isinstance(obj, type) or isroutine(obj)
-    if what == "module" and defined and obj.__name__ == name and imported:
-        return True
-    return None
-
-
 class SearchOnlyForOurs(SphinxPostTransform):
     """No search for types that are not ours, such as Path: Sphinx compares each of them with the end of every name of ours."""
 
@@ -273,7 +259,6 @@ def setup(app):
     app.add_post_transform(SearchOnlyForOurs)
     app.connect("autodoc-process-docstring", docstring_as_text)
     app.connect("autodoc-process-signature", without_modules)
-    app.connect("autodoc-skip-member", only_its_own)
     app.connect("build-finished", copy_mathjax)
     app.connect("build-finished", write_sections)
     app.connect("html-page-context", describe_page)

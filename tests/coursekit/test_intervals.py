@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from coursekit.intervals import bootstrap, half_width, mean_and_half, percentile_interval, resamples, wilson
+from coursekit.intervals import bootstrap, half_width, mean_and_half, wilson
 
 
 def test_half_width_is_that_of_student_s_t():
@@ -26,6 +27,11 @@ def test_wilson_stays_inside_0_and_1_and_holds_the_share():
     assert (low, high) == pytest.approx((0.404, 0.596), abs=1e-3)
 
 
+@pytest.mark.parametrize("right", [0, 1, 7, 19, 20])
+def test_wilson_is_that_of_scipy(right):
+    assert wilson(right / 20, 20) == pytest.approx(stats.binomtest(right, 20).proportion_ci(method="wilson"))
+
+
 @pytest.mark.slow
 def test_bootstrap_covers_the_mean_nineteen_times_in_twenty():
     rng = np.random.default_rng(0)
@@ -46,8 +52,15 @@ def test_fewer_than_two_items_have_no_interval(count):
         bootstrap(np.ones(count))
 
 
-def test_a_statistic_of_every_resample_gives_the_interval_of_the_bootstrap():
+def test_the_interval_is_that_of_scipy():
     items = np.random.default_rng(3).normal(size=(12, 2))
-    means = np.array([items[places, 1].mean() for places in resamples(12, draws=300, seed=4)])
-    ends = bootstrap(items, lambda drawn: drawn[:, 1].mean(), draws=300, seed=4)
-    assert percentile_interval(means) == pytest.approx(ends)
+    ours = bootstrap(items, lambda drawn: drawn[:, 1].mean(), draws=300, seed=4)
+    theirs = stats.bootstrap(
+        (np.arange(12),),
+        lambda places: items[places, 1].mean(),
+        n_resamples=300,
+        vectorized=False,
+        method="percentile",
+        rng=np.random.default_rng(4),
+    )
+    assert ours == pytest.approx(theirs.confidence_interval)

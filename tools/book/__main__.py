@@ -56,10 +56,11 @@ def main(arguments: list[str] | None = None) -> int | str:
     try:
         chosen = [find_assignment(root, name) for name in options.names] or assignments(root)
         parts = options.parts or root / PARTS
-        unrun = {assignment.name: read_source(assignment.source) for assignment in chosen}
+        sources = {assignment: read_source(assignment.source) for assignment in chosen}
+        unrun = {assignment.name: source for assignment, source in sources.items()}
         if lost := links.unresolved(dict(source_files(root, chosen, unrun, with_solutions))):
             return "Broken links:\n" + "\n".join(f"  {page}: {link}" for page, link in lost)
-        build(root, execute(chosen, parts / "executed"), site, parts, with_solutions)
+        build(root, execute(sources, parts / "executed"), site, parts, with_solutions)
     except CourseError as error:
         return str(error)
     if broken := links.broken(site):

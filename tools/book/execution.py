@@ -1,4 +1,4 @@
-"""Run the solutions, two at a time, and keep what their cells show.
+"""Run the solutions, three at a time, and keep what their cells show.
 
 jupyter-cache keeps a run by the notebook's code cells with their metadata, in a folder whose name is a digest of what they use: coursekit, the
 checks, the data, the versions of all packages. So prose can be rewritten without a new run.
@@ -10,6 +10,8 @@ import re
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from queue import Empty
 from subprocess import DEVNULL
@@ -29,21 +31,20 @@ from autograder.checks.storing import locked
 from autograder.course import Assignment
 from autograder.digests import digest
 from autograder.errors import CourseError
-from autograder.source import read_source
 
-AT_ONCE = 2
+AT_ONCE = 3
+"""For two cores: a kernel that starts, or waits for a message, leaves its core to the third."""
 CELL_SECONDS = 300
 LOOK_SECONDS = 1.0
 USED = ("coursekit", "autograder/checks", "data")
 """Folders of what notebooks import and read."""
 
 
-def execute(chosen: list[Assignment], store: Path) -> dict[str, NotebookNode]:
+def execute(sources: Mapping[Assignment, NotebookNode], store: Path) -> dict[str, NotebookNode]:
     """The executed solution of each notebook, by its name; from `store` where it was kept."""
-    of_course = _course_digest(chosen[0].root)
+    of_course = _course_digest(next(iter(sources)).root)
     cache = get_cache(str(store / of_course))
-    sources = {assignment: read_source(assignment.source) for assignment in chosen}
-    if missing := [assignment for assignment in chosen if not _is_kept(cache, sources[assignment])]:
+    if missing := {one: source for one, source in sources.items() if not _is_kept(cache, source)}:
         asyncio.run(_execute_all(missing, cache))
     for other in store.iterdir():
         if other.name != of_course:
@@ -62,13 +63,13 @@ def _is_kept(cache: JupyterCacheBase, source: NotebookNode) -> bool:
     return True
 
 
-async def _execute_all(missing: list[Assignment], cache: JupyterCacheBase) -> None:
+async def _execute_all(missing: Mapping[Assignment, NotebookNode], cache: JupyterCacheBase) -> None:
     turn = asyncio.Semaphore(AT_ONCE)
 
     async def one_of(assignment: Assignment) -> None:
         async with turn:
             started = time.monotonic()
-            notebook = await _execute_one(assignment)
+            notebook = await _execute_one(assignment, deepcopy(missing[assignment]))
         _keep(cache, assignment.name, notebook)
         print(f"{assignment.name} was run ({time.monotonic() - started:.0f} s)", flush=True)
 
@@ -110,9 +111,8 @@ class _Manager(AsyncKernelManager):
     client_factory = Type(_Client)
 
 
-async def _execute_one(assignment: Assignment) -> NotebookNode:
+async def _execute_one(assignment: Assignment, notebook: NotebookNode) -> NotebookNode:
     """The solution after a run from top to bottom, by someone who starts the course here and has no network."""
-    notebook = read_source(assignment.source)
     with tempfile.TemporaryDirectory(prefix="book-") as home:
         settings = {"AUTOGRADER_HOME": home, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
         client = NotebookClient(

@@ -9,7 +9,6 @@ from nbformat import NotebookNode
 from autograder.authoring.builder import START
 from autograder.course import Assignment
 from autograder.source import read_source
-from tools.book import api
 from tools.book.notebook import instructors_page, students_page
 
 GLOSSARY = "glossary.md"
@@ -55,7 +54,6 @@ def source_files(
             yield path, lead_to_pages(content.decode(), names).encode()
         yield from _folder(folder, f"data/{folder.name}/", "*.svg")
     yield from _folder(root / "docs" / "book" / "api", "api/", "*.rst")
-    yield from api.pages(root)
 
 
 def lead_to_pages(text: str, names: list[str]) -> str:

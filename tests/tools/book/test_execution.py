@@ -10,9 +10,11 @@ import zmq
 import zmq.asyncio
 from jupyter_cache import get_cache
 from jupyter_client.session import Session
+from nbformat import NotebookNode
 
 from autograder.course import Assignment
 from autograder.errors import CourseError
+from autograder.source import read_source
 from tests.conftest import ROOT
 from tools.book.execution import USED, _Channel, execute
 from tools.book.notebook import static_outputs
@@ -24,16 +26,16 @@ SOURCE = "# %% [markdown]\n# # {title}\n\n# %%\n{code}\n"
 
 @pytest.fixture
 def course(tmp_path):
-    """A course of one small notebook; returns how to write it, and the assignment."""
+    """A course of one small notebook; returns how to write it, and its source."""
     for folder in ("solutions/01_small", "notebooks", *USED):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "constraints.txt").write_text("")
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
     one = Assignment(tmp_path, "01_small")
 
-    def write(title: str, code: str) -> Assignment:
+    def write(title: str, code: str) -> dict[Assignment, NotebookNode]:
         one.source.write_text(SOURCE.format(title=title, code=code))
-        return one
+        return {one: read_source(one.source)}
 
     return write
 
@@ -43,7 +45,7 @@ def test_prose_is_rewritten_without_a_new_run_and_code_is_not(course, tmp_path):
     random = "import os; print(os.urandom(8).hex())"
 
     def shown(title: str, code: str) -> str:
-        run = execute([course(title, code)], store)["01_small"]
+        run = execute(course(title, code), store)["01_small"]
         return run.cells[1].outputs[0].text
 
     first = shown("A title", random)
@@ -61,14 +63,14 @@ def test_prose_is_rewritten_without_a_new_run_and_code_is_not(course, tmp_path):
 
 def test_a_notebook_that_stops_is_named_and_nothing_is_kept(course, tmp_path):
     with pytest.raises(CourseError, match="01_small stops with an error(.|\\n)*ZeroDivisionError"):
-        execute([course("A title", "1 / 0")], tmp_path / "store")
+        execute(course("A title", "1 / 0"), tmp_path / "store")
     (folder,) = (tmp_path / "store").iterdir()
     assert get_cache(str(folder)).list_cache_records() == []
 
 
 def test_a_progress_bar_is_not_on_the_page_and_what_is_printed_beside_it_is(course, tmp_path):
     code = "from tqdm.auto import tqdm\nfor _ in tqdm(range(3)): pass\nprint('done')"
-    run = execute([course("A title", code)], tmp_path / "store")["01_small"]
+    run = execute(course("A title", code), tmp_path / "store")["01_small"]
     assert len(run.cells[1].outputs) == 2
     assert [output.text for output in static_outputs(run.cells[1], run)] == ["done\n"]
 
