@@ -1,10 +1,10 @@
 """Make, check and grade the notebooks of a course. The names that a course writes, and may rely on:
 
 In a notebook, `from autograder.checks import …`:
-    check(name, call)      hands inputs to the student's function through `call`, compares and explains
+    check(name, call)      calls the student's function on inputs, compares and explains
     hint(name)             the next of four hints
     case(name)             the first inputs on which the check failed, to play with
-    predict(name, value)   commits to a number, or to one of some choices; reveal(name, value) shows what came out beside it
+    predict(name, value)   commits to a number or a choice, before reveal(name, value) shows both
     progress()             which checks have passed
     CheckFailed            what a check raises that did not pass
 
