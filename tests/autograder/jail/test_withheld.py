@@ -48,6 +48,8 @@ def attribute(module, name):
     return repr(getattr(importlib.import_module(module), name)(1, 2))
 
 def loaded(module, name):
+    if module not in sys.modules:
+        raise ImportError("not loaded")
     return repr(getattr(sys.modules[module], name)(1, 2))
 
 def inherited(module, name):
@@ -56,7 +58,7 @@ def inherited(module, name):
     return repr(names["Mine"])
 
 def executed(module, name):
-    names = {}
+    names = {"__name__": module, "__package__": module.rpartition(".")[0]}
     exec(open(importlib.import_module(module).__file__).read(), names)
     return repr(names[name](1, 2))
 
@@ -108,7 +110,9 @@ def test_no_way_leads_to_what_an_exercise_asks_for(name, jail_possible):
     assert not ran.frames[1].error_text, ran.frames[1].error_text
     for dotted, found, said in map(json.loads, ran.stream().splitlines()):
         assert found == {}, dotted
-        assert {"imported", "attribute", "inherited", "unpickled"} <= set(said), dotted
+        # Of what holds right answers not even the module is there.
+        if not dotted.startswith(tuple(settings.view.answers)):
+            assert {"imported", "attribute", "inherited", "unpickled"} <= set(said), dotted
 
 
 @pytest.mark.slow
