@@ -46,8 +46,9 @@ CHANGES = (
     "compile",
     "fork",
     "init_",
+    "test",
 )
-"""How functions begin that would change this process or write files."""
+"""How functions begin that would change this process, write files, or run a library's own tests for minutes."""
 SECONDS = 2
 """For one call. What runs longer, such as a training, is no answer to anything."""
 
