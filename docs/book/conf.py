@@ -227,18 +227,6 @@ def without_modules(app, what, name, obj, options, signature, returns):
     return tuple(part and re.sub(r"~[\w.]+\.", "", part) for part in (signature, returns))
 
 
-class SearchOnlyForOurs(SphinxPostTransform):
-    """No search for types that are not ours, such as Path: Sphinx compares each of them with the end of every name of ours."""
-
-    default_priority = 9  # just before links are resolved
-
-    def run(self):
-        ours = {name.rpartition(".")[2] for name in self.env.domains.python_domain.objects}
-        for link in self.document.findall(pending_xref):
-            if "refspecific" in link and link["reftarget"].removesuffix("()").rpartition(".")[2] not in ours:
-                del link["refspecific"]
-
-
 def _escaped(line):
     """Backticks mark code and a pair of stars emphasis; nothing else is special to a reader."""
     parts = re.split(r"(`+)(.+?)\1", line)
@@ -256,7 +244,6 @@ def _escape(found):
 
 def setup(app):
     app.add_role("nb", NotebookRole())
-    app.add_post_transform(SearchOnlyForOurs)
     app.connect("autodoc-process-docstring", docstring_as_text)
     app.connect("autodoc-process-signature", without_modules)
     app.connect("build-finished", copy_mathjax)

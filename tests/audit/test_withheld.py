@@ -53,6 +53,12 @@ SECONDS = 2
 """For one call. What runs longer, such as a training, is no answer to anything."""
 
 
+@pytest.fixture(autouse=True)
+def in_a_folder_aside(tmp_path, monkeypatch):
+    """What the candidates write, such as an archive named like their argument, does not land in the repository."""
+    monkeypatch.chdir(tmp_path)
+
+
 def importable(package: str) -> Candidates:
     """Every function and class of a package, and every function in its classes, by its dotted name."""
     root = importlib.import_module(package)

@@ -2,11 +2,12 @@
 
 import ast
 import re
+from collections import Counter
 from functools import cache
 
 import pytest
 
-from autograder.source import is_solution
+from autograder.source import is_solution, used_from
 from tests.conftest import ASSIGNMENTS, ROOT, solution_of
 
 NAMES = {name.partition("_")[0]: name for name in ASSIGNMENTS}
@@ -179,3 +180,26 @@ def test_every_reference_is_cited_where_it_is_used(name):
     said = said_in(name)
     silent = [entry for (year, _), entry in references_of(name).items() if not is_cited(entry, year, said)]
     assert silent == [], "cite these in the notebook, or take them off its list"
+
+
+def module_of(dotted: str) -> str:
+    """Where a name is defined or passed on: coursekit.small for coursekit.small.load."""
+    path = ROOT.joinpath(*dotted.split("."))
+    return (
+        dotted if path.is_dir() or path.with_suffix(".py").is_file() else module_of(dotted.rpartition(".")[0])
+    )
+
+
+def test_the_reference_describes_what_more_than_one_notebook_imports():
+    imported = Counter(
+        module
+        for name in ASSIGNMENTS
+        for module in {module_of(dotted) for dotted in used_from(["coursekit"], solution_of(name))}
+    )
+    described = re.findall(r"automodule:: (\S+)", (ROOT / "docs/book/api/coursekit.rst").read_text())
+    assert len(described) == len(set(described))
+    assert set(described) == {
+        module
+        for module, notebooks in imported.items()
+        if notebooks > 1 and not module.startswith("coursekit.pictures")
+    }
