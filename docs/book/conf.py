@@ -12,7 +12,6 @@ from textwrap import shorten
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.errors import ExtensionError
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
 
 from tools.book.hosts import offer_hosts
