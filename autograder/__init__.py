@@ -4,7 +4,7 @@ In a notebook, `from autograder.checks import …`:
     check(name, call)      calls the student's function on inputs, compares and explains
     hint(name)             the next of four hints
     case(name)             the first inputs on which the check failed, to play with
-    predict(name, value)   commits to a number or a choice, before reveal(name, value) shows both
+    predict(name, value)   commits to a number or a choice; reveal(name, value) later shows the result beside it
     progress()             which checks have passed
     CheckFailed            what a check raises that did not pass
 

@@ -33,7 +33,7 @@ from autograder.digests import digest
 from autograder.errors import CourseError
 
 AT_ONCE = 3
-"""For two cores: a kernel that starts, or waits for a message, leaves its core to the third."""
+"""One more than two cores: while a kernel starts or waits for a message, another uses its core."""
 CELL_SECONDS = 300
 LOOK_SECONDS = 1.0
 USED = ("coursekit", "autograder/checks", "data")
