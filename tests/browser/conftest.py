@@ -101,10 +101,11 @@ def open_lab(chromium, course: Path, folder: Path) -> Iterator:
     """A page with JupyterLab on a course folder, for tests that each open a notebook of their own in it."""
     with lab(course, folder, AUTOGRADER_HOME=str(folder / "progress")) as address, window(chromium) as page:
         page.goto(re.sub(r"/lab/tree/\S*\?", "/lab?", address))
-        page.wait_for_function("() => window.jupyterapp?.restored.then(() => true)", timeout=120_000)
+        page.wait_for_function(RESTORED, timeout=120_000)
         yield page
 
 
+RESTORED = "() => window.jupyterapp?.restored.then(() => true)"
 OPEN = """async path => {
     const {shell, serviceManager, commands} = window.jupyterapp;
     for (const one of [...shell.widgets("main")]) one.dispose();
@@ -115,6 +116,7 @@ OPEN = """async path => {
 
 def open_notebook(page, path: Path | str) -> None:
     """Open a notebook in place of all others, and wait until it can run cells."""
+    page.wait_for_function(RESTORED, timeout=120_000)  # also where the page is being loaded again
     page.keyboard.press("Escape")  # closes a dialog that another test has left open
     page.evaluate(OPEN, str(path))
     page.locator(".jp-Notebook:visible").wait_for(timeout=60_000)

@@ -20,7 +20,7 @@ from autograder.course import Assignment
 from autograder.source import grade_id
 from tests.autograder.road import hand_in, make_course, perfect_notebook
 from tests.browser.accessibility import serious_findings
-from tests.browser.conftest import lab
+from tests.browser.conftest import RESTORED, lab
 from tests.conftest import PREFIX
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -507,7 +507,7 @@ def test_a_link_does_not_run_a_student_s_program_and_jupyterlab_still_opens_cour
     program = course / "submitted" / "mallory" / NAME / "nbgrader_config.py"
     program.write_text("from pathlib import Path\nPath(__file__).with_name('ran').touch()")
     watched.goto(opened)
-    watched.wait_for_function("() => window.jupyterapp?.restored")
+    watched.wait_for_function(RESTORED)
     for path in (program.parent, program.parent.relative_to(course), "."):
         assert (
             watched.evaluate(
@@ -519,7 +519,7 @@ def test_a_link_does_not_run_a_student_s_program_and_jupyterlab_still_opens_cour
     watched.goto(
         f"{host}/lab?reset"
     )  # without the start page, which would come to the front when it is ready
-    watched.wait_for_function("() => window.jupyterapp?.restored")
+    watched.wait_for_function(RESTORED)
     watched.evaluate(
         "url => window.jupyterapp.commands.execute('nbgrader:open-formgrader-local', {url})",
         f"{host}/formgrader?path=.",

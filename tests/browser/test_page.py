@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from autograder.authoring.student_zip import student_files
 from tests.browser.accessibility import JUPYTERLABS_OWN, serious_findings
-from tests.browser.conftest import choose, choose_theme, lab, open_notebook, window
+from tests.browser.conftest import RESTORED, choose, choose_theme, lab, open_notebook, window
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -63,7 +63,7 @@ def jupyterlab(address, chromium):
     """One page for all tests: it shows the start page first."""
     with window(chromium) as page:
         page.goto(address)
-        page.wait_for_function("() => window.jupyterapp?.restored.then(() => true)", timeout=120_000)
+        page.wait_for_function(RESTORED, timeout=120_000)
         yield page
 
 
@@ -144,8 +144,8 @@ NOWHERE = re.compile("exercise-page-nowhere")
 def test_a_notebook_that_was_fetched_alone_has_no_link_that_leads_nowhere(course, jupyterlab, picture):
     """As nbgrader's exchange hands it out: the notebook and its key in a folder of their own."""
     page, alone = jupyterlab, course / "of" / "somebody"  # where ../../docs is not the course's
-    shutil.copytree(course / "notebooks" / NAME, alone / NAME)
-    (alone / "01_static_embeddings").mkdir()
+    shutil.copytree(course / "notebooks" / NAME, alone / NAME, dirs_exist_ok=True)
+    (alone / "01_static_embeddings").mkdir(exist_ok=True)
     shutil.copy(
         course / "notebooks" / "01_static_embeddings" / "01_static_embeddings.ipynb",
         alone / "01_static_embeddings",
