@@ -89,11 +89,11 @@ def build(
     lay_out(source_files(root, chosen, executed, with_solutions), source)
     os.environ["BOOK_KIND"] = kind  # docs/book/conf.py asks for these two
     os.environ["BOOK_REPOSITORY"] = os.environ.get("REPOSITORY_URL") or origin(root)
-    arguments = ["-q", "-W", "--keep-going", "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
+    arguments = ["-qW", "-j2", "--keep-going", "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
     gc.set_threshold(*THRESHOLDS)
     name = zip_name(course_settings(root))
-    with ProcessPoolExecutor(1, get_context("spawn")) as second_core:  # Sphinx uses one
-        zipped = second_core.submit(write_student_zip, parts.resolve() / name, alone=True)
+    with ProcessPoolExecutor(1, get_context("spawn")) as aside:
+        zipped = aside.submit(write_student_zip, parts.resolve() / name, alone=True)
         if sphinx([str(argument) for argument in (*arguments, source, site)]):
             raise CourseError("Sphinx reported the problems above: fix them and build again.")
     copy(zipped.result(), site / name)  # last: after a failed build the folder holds only what Sphinx wrote
