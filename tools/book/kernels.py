@@ -1,7 +1,7 @@
 """Kernels in which the large libraries are already imported: a new process needs five to seven seconds of CPU time for that.
 
-They are forked from this process before it has threads, and wait until they are needed. This is for Linux only: elsewhere
-fork() does not exist or is unsafe with these libraries.
+They are forked from this process before it has threads or has drawn a figure, and wait until they are needed. This is for
+Linux only: elsewhere fork() does not exist or is unsafe with these libraries.
 """
 
 import gc
