@@ -96,6 +96,10 @@ def page(chromium):
         yield page
 
 
+RESTORED = "() => window.jupyterapp?.restored.then(() => true)"
+"""True once JupyterLab has registered its commands and laid out its page."""
+
+
 @contextlib.contextmanager
 def open_lab(chromium, course: Path, folder: Path) -> Iterator:
     """A page with JupyterLab on a course folder, for tests that each open a notebook of their own in it."""
@@ -105,7 +109,6 @@ def open_lab(chromium, course: Path, folder: Path) -> Iterator:
         yield page
 
 
-RESTORED = "() => window.jupyterapp?.restored.then(() => true)"
 OPEN = """async path => {
     const {shell, serviceManager, commands} = window.jupyterapp;
     for (const one of [...shell.widgets("main")]) one.dispose();

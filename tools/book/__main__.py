@@ -89,7 +89,8 @@ def build(
     lay_out(source_files(root, chosen, executed, with_solutions), source)
     os.environ["BOOK_KIND"] = kind  # docs/book/conf.py asks for these two
     os.environ["BOOK_REPOSITORY"] = os.environ.get("REPOSITORY_URL") or origin(root)
-    arguments = ["-qW", "-j2", "--keep-going", "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
+    options = "-q", "-W", "--keep-going", "-j", "auto"
+    arguments = [*options, "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
     gc.set_threshold(*THRESHOLDS)
     name = zip_name(course_settings(root))
     with ProcessPoolExecutor(1, get_context("spawn")) as aside:

@@ -8,22 +8,19 @@ import asyncio
 import os
 import re
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
 from queue import Empty
 from subprocess import DEVNULL
 from typing import Any
-from uuid import uuid4
 
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.cache.main import JupyterCacheBase
-from jupyter_client import AsyncKernelClient, AsyncKernelManager, KernelManager
+from jupyter_client import AsyncKernelClient, AsyncKernelManager
 from jupyter_client.channels import AsyncZMQSocketChannel
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -34,11 +31,9 @@ from autograder.checks.storing import locked
 from autograder.course import Assignment
 from autograder.digests import digest
 from autograder.errors import CourseError
-from tools.book.kernels import Provisioner, WaitingKernel, waiting_kernels
 
 AT_ONCE = 3
 """One more than two cores: while a kernel starts or waits for a message, another uses its core."""
-SETTINGS = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 CELL_SECONDS = 300
 LOOK_SECONDS = 1.0
 USED = ("coursekit", "autograder/checks", "data")
@@ -50,10 +45,7 @@ def execute(sources: Mapping[Assignment, NotebookNode], store: Path) -> dict[str
     of_course = _course_digest(next(iter(sources)).root)
     cache = get_cache(str(store / of_course))
     if missing := {one: source for one, source in sources.items() if not _is_kept(cache, source)}:
-        os.environ.update(SETTINGS)  # the forked kernels' libraries are imported here, and read them then
-        share = sys.platform == "linux" and len(missing) > 1
-        with waiting_kernels(len(missing)) if share else nullcontext([]) as waiting:
-            asyncio.run(_execute_all(missing, cache, waiting))
+        asyncio.run(_execute_all(missing, cache))
     for other in store.iterdir():
         if other.name != of_course:
             shutil.rmtree(other, ignore_errors=True)
@@ -71,15 +63,13 @@ def _is_kept(cache: JupyterCacheBase, source: NotebookNode) -> bool:
     return True
 
 
-async def _execute_all(
-    missing: Mapping[Assignment, NotebookNode], cache: JupyterCacheBase, waiting: list[WaitingKernel]
-) -> None:
+async def _execute_all(missing: Mapping[Assignment, NotebookNode], cache: JupyterCacheBase) -> None:
     turn = asyncio.Semaphore(AT_ONCE)
 
     async def one_of(assignment: Assignment) -> None:
         async with turn:
             started = time.monotonic()
-            notebook = await _execute_one(assignment, deepcopy(missing[assignment]), waiting)
+            notebook = await _execute_one(assignment, deepcopy(missing[assignment]))
         _keep(cache, assignment.name, notebook)
         print(f"{assignment.name} was run ({time.monotonic() - started:.0f} s)", flush=True)
 
@@ -121,25 +111,11 @@ class _Manager(AsyncKernelManager):
     client_factory = Type(_Client)
 
 
-class _NotebookClient(NotebookClient):
-    waiting: list[WaitingKernel]
-
-    def create_kernel_manager(self) -> KernelManager:
-        """The manager of a waiting kernel, or of a new process if none waits."""
-        manager = super().create_kernel_manager()
-        if self.waiting:
-            manager.provisioner = Provisioner(
-                self.waiting.pop(), kernel_id=str(uuid4()), kernel_spec=manager.kernel_spec, parent=manager
-            )
-        return manager
-
-
-async def _execute_one(
-    assignment: Assignment, notebook: NotebookNode, waiting: list[WaitingKernel]
-) -> NotebookNode:
+async def _execute_one(assignment: Assignment, notebook: NotebookNode) -> NotebookNode:
     """The solution after a run from top to bottom, by someone who starts the course here and has no network."""
     with tempfile.TemporaryDirectory(prefix="book-") as home:
-        client = _NotebookClient(
+        settings = {"AUTOGRADER_HOME": home, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        client = NotebookClient(
             notebook,
             timeout=CELL_SECONDS,
             record_timing=False,  # metadata of cells are part of what runs are kept by
@@ -147,12 +123,9 @@ async def _execute_one(
             kernel_manager_class=_Manager,
             resources={"metadata": {"path": str(assignment.root / "notebooks")}},
         )
-        client.waiting = waiting
         try:
             # A kernel's own warnings are nobody's; what cells write to stderr comes by another way.
-            await client.async_execute(
-                env={**os.environ, **SETTINGS, "AUTOGRADER_HOME": home}, stderr=DEVNULL
-            )
+            await client.async_execute(env={**os.environ, **settings}, stderr=DEVNULL)
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             message = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # colours
             raise CourseError(f"{assignment.name} stops with an error:\n{message}") from None

@@ -1,16 +1,10 @@
 """A run is kept until code changes: prose does not count. A reply that comes unnoticed does not hold it up."""
 
 import asyncio
-import multiprocessing
-import os
 import shutil
-import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
-import nbformat
 import pytest
 import zmq
 import zmq.asyncio
@@ -32,14 +26,14 @@ SOURCE = "# %% [markdown]\n# # {title}\n\n# %%\n{code}\n"
 
 @pytest.fixture
 def course(tmp_path):
-    """A course of small notebooks; returns a function that writes one and returns its source."""
-    for folder in ("solutions/01_small", "solutions/02_small", "solutions/03_small", "notebooks", *USED):
+    """A course of one small notebook; returns how to write it, and its source."""
+    for folder in ("solutions/01_small", "notebooks", *USED):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "constraints.txt").write_text("")
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    one = Assignment(tmp_path, "01_small")
 
-    def write(title: str, code: str, name: str = "01_small") -> dict[Assignment, NotebookNode]:
-        one = Assignment(tmp_path, name)
+    def write(title: str, code: str) -> dict[Assignment, NotebookNode]:
         one.source.write_text(SOURCE.format(title=title, code=code))
         return {one: read_source(one.source)}
 
@@ -79,44 +73,6 @@ def test_a_progress_bar_is_not_on_the_page_and_what_is_printed_beside_it_is(cour
     run = execute(course("A title", code), tmp_path / "store")["01_small"]
     assert len(run.cells[1].outputs) == 2
     assert [output.text for output in static_outputs(run.cells[1], run)] == ["done\n"]
-
-
-FACTS = """
-import os
-from pathlib import Path
-
-from matplotlib import pyplot
-
-pyplot.plot([1])
-print(os.getppid(), Path.cwd().name, os.environ["HF_HUB_OFFLINE"], os.environ["AUTOGRADER_HOME"])
-"""
-
-
-def executed_aside(sources: dict[Assignment, NotebookNode], store: Path) -> tuple[list[str], int]:
-    """The runs, and the number of the process; to be called in a process of its own, as `make book` is one."""
-    try:
-        return [nbformat.writes(run) for run in execute(sources, store).values()], os.getpid()
-    finally:
-        assert not multiprocessing.active_children()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
-def test_several_notebooks_run_in_forked_kernels_of_which_none_is_left(course, tmp_path):
-    store = tmp_path / "store"
-    sources = course("First", FACTS) | course("Second", FACTS + "pass", "02_small")
-    homes = []
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        runs, parent = pool.submit(executed_aside, sources, store).result()
-        for run in runs:
-            text, picture = nbformat.reads(run, as_version=4).cells[1].outputs[:2]
-            *facts, home = text.text.split()
-            assert facts == [str(parent), "notebooks", "1"]
-            assert "image/png" in picture.data
-            homes.append(home)
-        assert len(set(homes)) == 2
-        again = course("Third", "1 / 0", "02_small") | course("Fourth", "0", "03_small")
-        with pytest.raises(CourseError, match="02_small stops with an error(.|\\n)*ZeroDivisionError"):
-            pool.submit(executed_aside, again, store).result()
 
 
 def test_a_message_is_found_although_its_wake_up_was_lost():
