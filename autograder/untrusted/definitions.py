@@ -43,29 +43,25 @@ class Reader:
         self._parsed: dict[str, ast.Module | None] = {}
         self._looks: dict[str, frozenset[str]] = {}
 
-    def of_release(self, source: str) -> frozenset[str]:
-        """The functions and classes that a released cell defines."""
-        return _of_release(source)
-
     def code_in(self, cell: Cell) -> str:
         """The code of a cell: of a Markdown or raw cell, unless it is code as a whole, what stands between fences, else what
         is left without the words before and after it. All of it where no code is found."""
-        if cell.kind == "code" or self._tree(cell.source) is not None:
+        if cell.kind == "code" or self.tree(cell.source) is not None:
             return cell.source
         blocks = "\n".join(_between_fences(cell.source))
-        if blocks.strip() and self._tree(blocks) is not None:
+        if blocks.strip() and self.tree(blocks) is not None:
             return blocks
-        tried = (part for part in _without_words(cell.source) if self._tree(part) is not None)
+        tried = (part for part in _without_words(cell.source) if self.tree(part) is not None)
         return next(tried, cell.source)
 
     def is_code(self, source: str) -> bool:
         """Whether a text is Python as far as its syntax goes."""
-        return self._tree(source) is not None
+        return self.tree(source) is not None
 
     def can_be_joined(self, first: str, second: str) -> str:
         """Two texts as one, if that makes a function of the halves of one; "" if it does not."""
         for between in ("", "\n") if first.rpartition("\n")[2].isspace() else ("\n",):
-            tree = self._tree(first + between + second)
+            tree = self.tree(first + between + second)
             if tree is not None and not any(isinstance(node, ast.Return) for node in tree.body):
                 return first + between + second
         return ""
@@ -79,7 +75,7 @@ class Reader:
         """Whether the cell defines one of these functions at its top level, or would if its code were right."""
         if not self.names(cell, names) or NOT_RUN_HERE.match(cell.source):
             return False
-        tree = self._tree(self.code_in(cell))
+        tree = self.tree(self.code_in(cell))
         if tree is None:
             pattern = rf"^(?:async )?(?:def|class) +(?:{_any(names)})\b"
             return cell.kind == "code" and bool(re.search(pattern, cell.source, re.MULTILINE))
@@ -108,7 +104,7 @@ class Reader:
         """Whether running the cell gives one of these names a value, or would if its code were right."""
         if cell.kind != "code" or not any(name in cell.source for name in names):
             return False
-        tree = self._tree(cell.source)
+        tree = self.tree(cell.source)
         if tree is None:
             pattern = rf"^[ \t]*(?:{_any(names)})[ \t]*(?::[^=\n]*)?=(?!=)|^[ \t]*from [\w.]++ ++import\b[^\n]{{0,500}}?\b(?:{_any(names)})\b"
         else:
@@ -123,14 +119,14 @@ class Reader:
         """The functions and classes that the cell gives names to, or would if its code were right."""
         if not self.holds_definition(cell):
             return frozenset()
-        tree = self._tree(self.code_in(cell))
+        tree = self.tree(self.code_in(cell))
         if tree is None:
             return self.looks(cell.source) - {"lambda"}
         return frozenset(map(_defined_by, tree.body)) - {""}
 
     def names_bound(self, cells: Iterable[Cell]) -> set[str]:
         """All names to which these cells of code give values."""
-        trees = (self._tree(cell.source) for cell in cells if cell.kind == "code")
+        trees = (self.tree(cell.source) for cell in cells if cell.kind == "code")
         return {name for tree in trees if tree is not None for node in tree.body for name in bound_by(node)}
 
     def cut(self, source: str, wanted: Mapping[int, Collection[str]]) -> list[tuple[int, str]] | None:
@@ -138,7 +134,7 @@ class Reader:
 
         What stands between two definitions goes with the first, what stands before all with the one that follows.
         """
-        tree = self._tree(source)
+        tree = self.tree(source)
         if tree is None or source.startswith("%%"):
             return None
         lines = source.splitlines()
@@ -157,9 +153,6 @@ class Reader:
 
     def tree(self, source: str) -> ast.Module | None:
         """The syntax tree of a cell, without lines of IPython's own; None if it is no Python, or too long."""
-        return self._tree(source)
-
-    def _tree(self, source: str) -> ast.Module | None:
         if source not in self._parsed:
             self._parsed[source] = self._parse(source)
         return self._parsed[source]
@@ -175,7 +168,8 @@ class Reader:
 
 
 @cache
-def _of_release(source: str) -> frozenset[str]:
+def defined_by_release(source: str) -> frozenset[str]:
+    """The functions and classes that a released cell defines."""
     try:
         body = parse(MAGIC.sub("pass", source)).body
     except SyntaxError:

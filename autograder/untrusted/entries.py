@@ -6,7 +6,7 @@ from nbformat import NotebookNode
 
 from autograder.source import former_ids, grade_id, is_grade, is_locked, is_solution
 from autograder.untrusted.cells import Cell
-from autograder.untrusted.definitions import Reader, bare
+from autograder.untrusted.definitions import Reader, bare, defined_by_release
 
 
 @dataclass(eq=False)
@@ -57,7 +57,7 @@ class Entries:
         self._functions = {
             place: names
             for place in self._places(is_solution)
-            if self._is_code(place) and (names := self._reader.of_release(self._released[place]["source"]))
+            if self._is_code(place) and (names := defined_by_release(self._released[place]["source"]))
         }
 
     def _places(self, kind) -> list[int]:
@@ -80,9 +80,6 @@ class Entries:
     def _seen(self) -> dict[int, Entry]:
         """The entries that are cells of the release, by place."""
         return {entry.place: entry for entry in self._entries if entry.place >= 0}
-
-    def _index(self, entry: Entry) -> int:
-        return next(number for number, other in enumerate(self._entries) if other is entry)
 
     def _text(self, entry: Entry) -> str:
         return entry.cell.source if entry.cell else ""
@@ -129,7 +126,7 @@ class Entries:
     def _beside(self, place: int) -> list[Entry]:
         """The entries directly above an answer, and those below it up to the next one."""
         around, between = self._around(place), {*self._between(place)}
-        below = {*self._entries[self._index(self._seen()[place]) + 1 :]}
+        below = {*self._entries[self._entries.index(self._seen()[place]) + 1 :]}
         return [entry for entry in around if entry in between or entry in below]
 
     def _may_answer(self, cell: Cell, names: frozenset[str]) -> bool:

@@ -171,19 +171,15 @@ class _Placing(WrittenAnswers, Doubts):
 
     def _half_below(self, place: int, entry: Entry) -> Entry | None:
         """The cell below, if it may be the second half of this answer."""
-        below = self._entries[self._index(entry) + 1 :][:1]
+        below = self._entries[self._entries.index(entry) + 1 :][:1]
         if not below or not entry.cell or not self._bare(entry) or self._bare(entry) == self._texts[place]:
             return None
         half = below[0]
-        if half.near >= 0 or not half.cell or half.cell.kind != "code" or not self._is_half(half):
+        if half.near >= 0 or not half.cell or half.cell.kind != "code" or not self._is_own(half):
             return None
         first, second = entry.cell.source, half.cell.source
         fits = not self._reader.is_code(first) and bool(self._reader.can_be_joined(first, second))
         return half if fits or self._reader.is_rest(second) else None
-
-    def _is_half(self, entry: Entry) -> bool:
-        """Whether it is no cell of the release, or the end of a stub that was cut off."""
-        return entry.place < 0 and bool(self._bare(entry)) and self._bare(entry) not in self._known
 
     # ----------------------------------------------------------------------- by the function that it defines
 
@@ -197,7 +193,7 @@ class _Placing(WrittenAnswers, Doubts):
                 holders.setdefault(entry, []).append(place)
         for entry, places in holders.items():
             if parts := self._parts(entry, places):
-                number = self._index(entry)
+                number = self._entries.index(entry)
                 self._entries[number : number + 1] = parts
                 found = {part.place for part in parts} & {*places}
                 self._entries = [e for e in self._entries if e in parts or e.place not in found]
@@ -212,7 +208,7 @@ class _Placing(WrittenAnswers, Doubts):
             mine = self._is_own(entry) or (entry.place != place and self._is_changed(entry))
             if mine and entry.cell and self._reader.defines(entry.cell, self._functions[place]):
                 defining.append((number, entry))
-        tests = [self._index(seen[test]) for test in self._tests_of(place) if test in seen]
+        tests = [self._entries.index(seen[test]) for test in self._tests_of(place) if test in seen]
         before = [entry for number, entry in defining if not tests or number < min(tests)]
         found = before or [entry for _, entry in defining]
         return found[-1] if found else None
@@ -269,9 +265,9 @@ class _Placing(WrittenAnswers, Doubts):
             answer = self._seen()[place]
             for test in reversed(self._tests_of(place)):
                 entry = self._seen()[test]
-                if self._index(entry) < self._index(answer):
+                if self._entries.index(entry) < self._entries.index(answer):
                     self._entries.remove(entry)
-                    self._entries.insert(self._index(answer) + 1, entry)
+                    self._entries.insert(self._entries.index(answer) + 1, entry)
 
     def _all_notes(self) -> Iterator[str]:
         if count := len(self._lost):

@@ -54,7 +54,7 @@ def is_prose(cell: Cell, reader: Reader) -> bool:
         return not reader.looks(cell.source)
     if NOT_RUN_HERE.match(cell.source) or not re.search(r"\w", cell.source):
         return False
-    if not tree.body or _is_nothing(tree):
+    if all(isinstance(node, ast.Pass) for node in tree.body):
         return bool(_comments(cell.source))
     return all(_says_words(node) for node in tree.body)
 
@@ -76,10 +76,6 @@ def said(source: str, reader: Reader, known: Collection[str], deep: bool = True)
         if deep or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found |= dict.fromkeys(_texts(node, own))
     return found
-
-
-def _is_nothing(tree: ast.Module) -> bool:
-    return all(isinstance(node, ast.Pass) for node in tree.body)
 
 
 def _comments(source: str, deep: bool = True) -> list[str]:

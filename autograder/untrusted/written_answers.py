@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from autograder.source import is_solution
 from autograder.untrusted.cells import Cell
-from autograder.untrusted.definitions import bare
+from autograder.untrusted.definitions import bare, defined_by_release
 from autograder.untrusted.entries import Entries, Entry
 from autograder.untrusted.words import BUILT_IN, is_prose, own_lines, said, without_badges
 
@@ -34,7 +34,7 @@ class WrittenAnswers(Entries):
                 self._lines |= {line.strip() for line in cell["source"].splitlines()}
         loose = {entry: text for entry in self._entries if (text := self._loose(entry))}
         for place in questions:
-            self._take(place, self._copies(place), loose)
+            self._take(place, [entry for entry in self._entries if entry.answers == place], loose)
         is_open = not all(map(self._has_words, questions))
         for place in filter(self._has_words, questions):
             self._take(place, self._going_on(place, loose), dict(loose) if is_open else loose)
@@ -55,7 +55,7 @@ class WrittenAnswers(Entries):
 
     def _going_on(self, place: int, loose: Mapping[Entry, str]) -> list[Entry]:
         """The student's texts directly below an answer, as they are when its cell was split."""
-        below = self._entries[self._index(self._seen()[place]) + 1 :]
+        below = self._entries[self._entries.index(self._seen()[place]) + 1 :]
         return [*takewhile(lambda entry: entry in loose and entry.anchor < 0, below)]
 
     def _take(self, place: int, found: list[Entry], loose: dict[Entry, str]) -> None:
@@ -154,7 +154,7 @@ class WrittenAnswers(Entries):
         original, source = self._released[entry.anchor], cell.source
         if bare(source) == self._texts[entry.anchor]:
             return ""
-        left = self._reader.of_release(original["source"]) and "raise NotImplementedError" in source
+        left = defined_by_release(original["source"]) and "raise NotImplementedError" in source
         deep = not is_solution(original) or bool(left)
         old = said(original["source"], self._reader, self._known_names)
         return "\n\n".join(
@@ -170,9 +170,6 @@ class WrittenAnswers(Entries):
         words = (word for source in code for word in re.findall(r"\w+", source))
         bound = self._reader.names_bound(entry.cell for entry in self._entries if entry.cell)
         return BUILT_IN.union(words, bound)
-
-    def _copies(self, place: int) -> list[Entry]:
-        return [entry for entry in self._entries if entry.answers == place]
 
     def _loose(self, entry: Entry) -> str:
         """The student's own words in a cell that is not the cell of an answer; "" where there are none."""
@@ -196,7 +193,7 @@ class WrittenAnswers(Entries):
         whole = [e for e in found if e.anchor < 0 and e.cell and e.cell.kind != "code"]
         if target is None:
             target = Entry(answer, place)
-            self._entries.insert(self._index(found[0]), target)
+            self._entries.insert(self._entries.index(found[0]), target)
             self._lost.add(place)
         target.cell = answer
         self._entries = [entry for entry in self._entries if entry not in whole]
