@@ -67,7 +67,6 @@ from autograder.untrusted.submission import (
     NotRead,
     Submission,
     can_be_a_student,
-    handed_in_at,
     left_out,
     read_handed,
     read_submission,
@@ -110,7 +109,7 @@ def configure(c: Config) -> None:
 
 def _handed_in_at(folder: Path) -> datetime | None:
     try:
-        return handed_in_at(folder)
+        return time_of(folder)[0]
     except NotRead:
         return None
 

@@ -21,7 +21,7 @@ from autograder.source import grade_id, graded_cells, is_solution
 from autograder.untrusted.another import another_assignment
 from autograder.untrusted.cells import Cell, Unreadable, parse_cells
 from autograder.untrusted.placing import restore
-from autograder.untrusted.texts import decode
+from autograder.untrusted.texts import decoded
 from autograder.untrusted.times import NoTime, read_time
 
 MAX_FILE_BYTES = 200 << 20  # of a hand-in; docs/students.md tells it
@@ -237,13 +237,11 @@ def _as_written_there(directory: int, name: str) -> str:
     return name if name in there else next((one for one in there if composed(one) == composed(name)), name)
 
 
-def handed_in_at(folder: Path) -> datetime | None:
-    """When it was handed in (UTC, naive, as nbgrader keeps it); None if the file is absent or holds no time. Raises NotRead."""
-    return time_of(folder)[0]
-
-
 def time_of(folder: Path) -> tuple[datetime | None, str]:
-    """When it was handed in, as `handed_in_at`, and why a timestamp.txt that is there could not be read. Raises NotRead."""
+    """When it was handed in (UTC, naive, as nbgrader keeps it), or None and why a timestamp.txt that is there could not be read.
+
+    Raises NotRead.
+    """
     try:
         with _explained(folder):
             blob = read_regular_file(folder, "timestamp.txt", MOST_TIME)
@@ -256,7 +254,7 @@ def time_of(folder: Path) -> tuple[datetime | None, str]:
 
 def parse_timestamp(blob: bytes) -> tuple[datetime | None, str]:
     """The time in a timestamp.txt, or None and why there is none; an empty one says nothing and is no mistake."""
-    text = decode(blob).strip()
+    text = decoded(blob)[0].strip()
     if not text:
         return None, ""
     try:

@@ -10,13 +10,8 @@ GUESSED = "cp1252"
 """What is no Unicode is taken for: the code page that Windows has in western Europe and America."""
 
 
-def decode(blob: bytes) -> str:
-    """UTF-8 or UTF-16, with or without a byte order mark; else Windows' code page of western Europe, or Latin-1."""
-    return decoded(blob)[0]
-
-
 def decoded(blob: bytes) -> tuple[str, str]:
-    """The text as `decode` has it, and the encoding: GUESSED if it is no Unicode."""
+    """The text, and its encoding: UTF-8 or UTF-16, with or without a byte order mark; GUESSED if it is no Unicode."""
     encodings = [encoding for mark, encoding in MARKS if blob.startswith(mark)]
     if not encodings and 0 in blob[:64]:  # UTF-16 without a mark: every second byte of ASCII text is 0
         encodings.append("utf-16-le" if blob[1:2] == b"\0" else "utf-16-be")

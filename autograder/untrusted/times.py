@@ -41,7 +41,6 @@ OFFSET = re.compile(r"(?:\b(?:UTC|GMT|UT)\s?)?([+-])(\d{1,2})(?::?(\d{2}))?(?!\d
 ZONE_NAME = re.compile(r"[A-Za-z_]+(?:/[A-Za-z0-9_+-]+)+")
 COMMENT = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 DASHED = re.compile(r"(\d{1,2})-([^\W\d_]{3,}\.?)-(\d{4})")  # 5-Oct-2026
-ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th|er|º|ª)\b", re.IGNORECASE)
 SPACED_MERIDIEM = re.compile(r"\b([ap])\.?\s?m\b\.?", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_][^\s\d,،;:.()/_]*")
 FILLERS = frozenset(
