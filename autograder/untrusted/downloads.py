@@ -29,23 +29,10 @@ LONGEST_PATH = 1000
 
 
 ENCODINGS = (
-    *(
-        "utf-8",
-        "cp850",
-        "cp1252",
-        "cp437",
-        "cp932",
-        "cp936",
-        "cp949",
-        "cp950",
-        "cp1250",
-        "cp852",
-        "cp1251",
-        "cp866",
-    ),
-    *("cp1253", "cp737", "cp1254", "cp857", "cp1255", "cp862", "cp1256", "cp720", "cp1257", "cp775", "cp874"),
-)
-"""How names in an archive may be encoded that does not say so: programs write those of the machine they run on."""
+    "cp850 cp1252 cp437 cp932 cp936 cp949 cp950 cp1250 cp852 cp1251 cp866 "
+    "cp1253 cp737 cp1254 cp857 cp1255 cp862 cp1256 cp720 cp1257 cp775 cp874"
+).split()
+"""How names in an archive may be encoded that are no UTF-8: programs write those of the machine they run on."""
 
 
 class Read(Protocol):
@@ -180,7 +167,7 @@ def _encoding(entries: Iterable[zipfile.ZipInfo], knows: Callable[[str], bool]) 
     if all(_decodes(raw, "utf-8") for raw in names):
         return "utf-8", True
     known: dict[str, int] = {}
-    for encoding in ENCODINGS[1:]:
+    for encoding in ENCODINGS:
         paths = (_path(raw.decode(encoding)) for raw in names if _decodes(raw, encoding))
         parts = {part for path in paths for part in path.split("/") if not part.isascii()}
         known[encoding] = sum(map(knows, parts))
