@@ -158,8 +158,9 @@ class Scanner:
         self._at += 1
         while self._next_but_commas() != b"}":
             key = self._string()
-            self._next()
-            self._expect(b":")
+            if self._next() != b":":
+                raise Broken
+            self._at += 1
             self._keys_seen += 1
             if self._keys_seen > MOST_KEYS:
                 raise _too_many()
@@ -217,11 +218,6 @@ class Scanner:
         """The next sign that is neither space nor comma, of which there may be too many or too few. Raises Broken."""
         self._at = _COMMAS.match(self._blob, self._at).end()  # type: ignore[union-attr] # it may match nothing
         return self._next()
-
-    def _expect(self, sign: bytes) -> None:
-        if self._next() != sign:
-            raise Broken
-        self._at += 1
 
     def _count(self) -> None:
         self._signs += 1
