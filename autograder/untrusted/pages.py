@@ -25,10 +25,8 @@ from autograder.course import Assignment, notebook_of
 from autograder.source import is_demo
 from autograder.untrusted import budgets
 from autograder.untrusted.budgets import TooMuch
-from autograder.untrusted.templates import EscapingLoader, quoted, scripts_of_attributes, titled
+from autograder.untrusted.templates import OURS, escaped, scripts_of_attributes
 from autograder.untrusted.titles import titles
-
-OUR_TEMPLATES = Path(__file__).parents[1] / "templates" / "nbgrader"
 
 NOTHING_ELSE = "base-uri 'none'; object-src 'none'; frame-src 'none'; form-action 'none'"
 ALONE = f"default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; {NOTHING_ELSE}"
@@ -66,7 +64,7 @@ class Pages(HTMLExporter):
     def __init__(self, config: Config | None = None, **kw: Any):
         config = copy.deepcopy(config or Config())
         folders = config.HTMLExporter.get("extra_template_basedirs", [])
-        config.HTMLExporter.extra_template_basedirs = [str(OUR_TEMPLATES), *folders, template_path]
+        config.HTMLExporter.extra_template_basedirs = [str(OURS), *folders, template_path]
         super().__init__(config=config, **kw)
         self.sanitize_html = True  # no JavaScript, no widgets, and all HTML through `clean_html`
         self.filters = {
@@ -80,28 +78,21 @@ class Pages(HTMLExporter):
                 html
             ),  # it would change addresses after they have been looked at
         }
-        self._begin()
 
     def from_notebook_node(  # type: ignore[override]  # nbconvert's own exporters return a str as well
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
         """A whole page of HTML with its policy. Every page has a budget of its own for what students wrote."""
-        self._begin()
+        self._seconds, self._characters = 0.0, 0
         resources = {**(resources or {}), "nonce": self.nonce}
         self._assignment = self._find_assignment(resources)
         resources["titles"] = titles(self._assignment.root, self._assignment.name)
         page, resources = super().from_notebook_node(_bounded(nb), resources, **kw)
         return self._guarded(page), resources
 
-    def _begin(self) -> None:
-        self._seconds, self._characters = 0.0, 0
-
     def _create_environment(self) -> Environment:
         """nbconvert's, in which the templates of nbgrader escape what they are given."""
-        environment = super()._create_environment()
-        environment.loader = EscapingLoader(environment.loader, "resources.nonce")
-        environment.filters["quoted"], environment.filters["titled"] = quoted, titled
-        return environment
+        return escaped(super()._create_environment(), "resources.nonce")
 
     def _guarded(self, page: str) -> str:
         """With the policy in its head: only nbgrader's scripts stand before it, and what a student wrote behind.

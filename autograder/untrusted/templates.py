@@ -50,9 +50,14 @@ def formgraders() -> Environment:
 
     Its templates are to be rendered with the `nonce` of their response and the `titles` of assignments and notebooks.
     """
-    theirs = FileSystemLoader(template_path)
-    environment = Environment(loader=EscapingLoader(theirs, "nonce"), autoescape=True)
-    environment.filters["quoted"], environment.filters["titled"] = quoted, titled
+    return escaped(Environment(loader=FileSystemLoader(template_path), autoescape=True), "nonce")
+
+
+def escaped(environment: Environment, nonce: str) -> Environment:
+    """An environment of nbgrader's templates, which now escape their values; `nonce` as in `escaping`."""
+    assert environment.loader
+    environment.loader = EscapingLoader(environment.loader, nonce)
+    environment.filters |= {"quoted": quoted, "titled": titled}
     return environment
 
 
