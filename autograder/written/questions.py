@@ -1,7 +1,6 @@
 """The questions of an assignment that a person grades, each with its marking guide as points that can be ticked."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
@@ -42,10 +41,6 @@ class Question:
     def alternatives(self) -> bool:
         """Whether the points of the guide exclude one another: together they are worth more than the question."""
         return sum(point.worth for point in self.guide) > self.points
-
-    def score(self, ticked: Iterable[int]) -> float:
-        """What the ticked points of the guide are worth, at most the points of the question."""
-        return min(self.points, sum(self.guide[place].worth for place in set(ticked)))
 
 
 def read_questions(assignment: Assignment) -> list[Question]:

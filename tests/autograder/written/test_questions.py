@@ -13,9 +13,7 @@ def test_each_question_of_the_course_has_a_guide_worth_its_points(name):
     for question in questions:
         assert len(question.guide) >= 2 and question.prompt and question.model_answer
         assert "Marking" not in question.model_answer
-        assert question.score(range(len(question.guide))) == question.points
-        if not question.alternatives:
-            assert sum(point.worth for point in question.guide) == question.points
+        assert sum(point.worth for point in question.guide) >= question.points
 
 
 @pytest.mark.parametrize(
