@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import msgspec
 from nbgrader.api import Gradebook
 
 from autograder.course import Assignment
 from autograder.gradebook.by_hand import Mark, write_marks
-from autograder.written.state import Decision, Json, QuestionState, decision_from, short_digest
+from autograder.written.state import Decision, Json, QuestionState, short_digest
 
 ELSEWHERE = "formgrader"
 """Who gave points that the desk knows nothing of."""
@@ -85,7 +86,7 @@ class Transaction:
                     "Some of these answers have been graded or handed in again since then, so nothing was undone."
                 )
         before = {
-            student: (Mark(**earlier["mark"]), decision_from(earlier["decision"]))
+            student: (Mark(**earlier["mark"]), msgspec.convert(earlier["decision"], Decision | None))
             for student, earlier in entry["before"].items()
         }
         self._set_marks(before)
