@@ -35,6 +35,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from autograder.parsing import parse
 from autograder.untrusted.budgets import LONGEST
+from autograder.untrusted.definitions import Definition
 
 LENGTH = 5  # tokens of a phrase
 USUAL_SHARE, USUAL_COUNT = 0.05, 5  # a phrase that more of the class have, and more students, does not count
@@ -97,13 +98,18 @@ def find_groups(
     rare = [{phrase for phrase in mine if spread[phrase] <= usual} for mine in own]
     students = list(texts_of)
     pairs = _rings(students, _common(own, spread, texts_of, expected, written))
-    if not any(rare):
-        return _groups(students, pairs) if pairs else []
-    counts = CountVectorizer(analyzer=list, dtype=np.int32).fit_transform(rare)
-    together = coo_array(counts @ counts.T)
+    if any(rare):
+        pairs += _close(students, rare)
+    return _groups(students, pairs) if pairs else []
+
+
+def _close(students: list[str], rare: list[set[Phrase]]) -> list[SimilarPair]:
+    """Pairs of those who share much of what few have."""
+    together = _shared(rare)
     totals = np.array([len(mine) for mine in rare])
     fewer = np.minimum(totals[together.row], totals[together.col])
     near = (together.row < together.col) & (together.data >= np.maximum(LEAST_PHRASES, LEAST_SHARE * fewer))
+    pairs = []
     for first, second in zip(together.row[near], together.col[near], strict=True):
         shared = rare[first] & rare[second]
         cells = Counter(phrase[0] for phrase in shared)
@@ -111,7 +117,7 @@ def find_groups(
         if len(much) >= LEAST_CELLS:
             share = len(shared) / min(len(rare[first]), len(rare[second]))
             pairs.append(SimilarPair((students[first], students[second]), len(shared), share, much))
-    return _groups(students, pairs) if pairs else []
+    return pairs
 
 
 def _common(
@@ -139,7 +145,8 @@ def _rings(students: list[str], common: list[set[Phrase]]) -> list[SimilarPair]:
     totals = np.array([len(mine) for mine in common])
     cells = sorted({phrase[0] for mine in common for phrase in mine})
     shared = {
-        cell: _shared([{phrase for phrase in mine if phrase[0] == cell} for mine in common]) for cell in cells
+        cell: _shared([{phrase for phrase in mine if phrase[0] == cell} for mine in common]).toarray()
+        for cell in cells
     }
     like = {}  # [first, second]: whether most of the first's phrases in the cell are the second's, too
     for cell, counts in shared.items():
@@ -171,10 +178,10 @@ def _with_the_same(groups: Mapping[str, set[int]], students: int) -> tuple[str, 
     return best
 
 
-def _shared(phrases_of: list[set[Phrase]]) -> np.ndarray:
-    """How many phrases each has in common with each: [students, students]."""
+def _shared(phrases_of: list[set[Phrase]]) -> coo_array:
+    """How many phrases each has in common with each: [students, students]. Somebody must have one."""
     counts = CountVectorizer(analyzer=list, dtype=np.int32).fit_transform(phrases_of)
-    return (counts @ counts.T).toarray()
+    return coo_array(counts @ counts.T)
 
 
 def _chance(groups: list[set[int]], students: int) -> float:
@@ -192,17 +199,14 @@ def with_helpers(texts: CellTexts, added: str) -> CellTexts:
         tree = _parsed(added[: LONGEST["compared"]])
     except UNREADABLE:
         return {**texts, OWN_CELLS: added} if added.strip() else texts
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    helpers = {node.name: node for node in tree.body if isinstance(node, kinds)}
+    helpers = {node.name: node for node in tree.body if isinstance(node, Definition)}
     used: set[str] = set()
     enriched = {}
     for cell, text in texts.items():
         called = _called(text, helpers)
         used |= called
         enriched[cell] = "\n\n".join([text, *(ast.unparse(helpers[name]) for name in sorted(called))])
-    rest = [
-        node for node in tree.body if getattr(node, "name", "") not in used or not isinstance(node, kinds)
-    ]
+    rest = [node for node in tree.body if not isinstance(node, Definition) or node.name not in used]
     left = "\n".join(map(ast.unparse, rest))
     return {**enriched, OWN_CELLS: left} if left.strip() else enriched
 
@@ -216,9 +220,7 @@ def with_copies_placed(
     """
     cells_with: dict[Phrase, set[str]] = {}
     for texts in (*expected, *texts_of.values()):
-        for cell, *tokens in phrases(
-            {name: text for name, text in texts.items() if name != OWN_CELLS}, written
-        ):
+        for cell, *tokens in phrases(_without_own(texts), written):
             if cell not in written:
                 cells_with.setdefault(tuple(tokens), set()).add(cell)
     return {student: _with_copies_placed(texts, cells_with) for student, texts in texts_of.items()}
@@ -236,7 +238,7 @@ def _with_copies_placed(texts: CellTexts, cells_with: Mapping[Phrase, Collection
         pieces = [ast.unparse(node) for node in _parsed(texts[OWN_CELLS][: LONGEST["compared"]]).body]
     except UNREADABLE:
         return texts
-    placed: dict[str, list[str]] = {cell: [text] for cell, text in texts.items() if cell != OWN_CELLS}
+    placed = {cell: [text] for cell, text in _without_own(texts).items()}
     left = []
     for piece in pieces:
         if cell := _cell_like(piece, cells_with):
@@ -377,9 +379,8 @@ class _Plain(ast.NodeTransformer):
     """
 
     def __init__(self, tree: ast.Module):
-        apart = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        around = [node for node in tree.body if not isinstance(node, apart)]
-        defined = {node.name for node in ast.walk(tree) if isinstance(node, apart)}
+        around = [node for node in tree.body if not isinstance(node, Definition)]
+        defined = {node.name for node in ast.walk(tree) if isinstance(node, Definition)}
         self._everywhere = defined | set().union(*map(_names_given, around))
         self.own = self._everywhere
 
