@@ -142,11 +142,7 @@ class _Parts:
 
 def _take_date(text: str) -> tuple[_Parts, str]:
     if match := YEAR_FIRST.search(text):
-        year, month, day = (
-            (int(part) for part in match.group(1, 3, 4) if part)
-            if match[2]
-            else map(int, match.group(1, 5, 6))
-        )
+        year, month, day = map(int, match.group(1, 3, 4) if match[2] else match.group(1, 5, 6))
         parts = _Parts(year, month, day, "month")
     elif match := YEAR_LAST.search(text):
         first, second, year = int(match[1]), int(match[3]), int(match[4])
