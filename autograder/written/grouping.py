@@ -14,10 +14,8 @@ from autograder.written.text_similarity import (
 )
 
 NEAR_COPY = 0.6  # in letters: the same sentences with a few words changed
-ALIKE, ALIKE_IN_WORDS = (
-    0.55,
-    0.2,
-)  # of the similarity below, between any two of a group; docs/written.md measures the first
+# Of the similarity below, between any two of a group; docs/written.md measures the first.
+ALIKE, ALIKE_IN_WORDS = 0.55, 0.2
 LETTERS = 0.5  # what they count beside meaning, which counts 1
 MOST_COMPARED = 3000  # different texts; the rest are grouped as exact copies only
 
@@ -41,16 +39,15 @@ def propose(texts: Sequence[str], encoder: Encoder | None) -> Groups:
     compared, rest = firsts[:MOST_COMPARED], bundles[MOST_COMPARED:]
     similarity = similarities(compared, encoder)
     labels = alike_together(similarity, ALIKE if encoder else ALIKE_IN_WORDS)
+    nearest = _nearest(similarity)
     groups = []
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
         central = similarity[np.ix_(members, members)] @ [len(bundles[place]) for place in members]
-        groups.append(([int(place) for place in members[np.argsort(-central, kind="stable")]], members))
-    nearest = _nearest(similarity)
-    sizes = {id(group): sum(len(bundles[place]) for place in group) for group, _ in groups}
-    groups.sort(key=lambda pair: (-sizes[id(pair[0])], -nearest[pair[1]].max()))
-    ordered = [[text for place in group for text in bundles[place]] for group, _ in groups]
-    return ordered + sorted(rest, key=len, reverse=True)
+        group = [text for place in members[np.argsort(-central, kind="stable")] for text in bundles[place]]
+        groups.append((group, nearest[members].max()))
+    groups.sort(key=lambda pair: (-len(pair[0]), -pair[1]))
+    return [group for group, _ in groups] + sorted(rest, key=len, reverse=True)
 
 
 def similarities(texts: Sequence[str], encoder: Encoder | None) -> np.ndarray:
