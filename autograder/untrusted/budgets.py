@@ -21,27 +21,23 @@ import contextlib
 import json
 import os
 import resource
-import select
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
-from typing import IO, Any
+from multiprocessing.connection import Connection, Pipe
+from typing import Any
 
 LONGEST = {"markdown": 50_000, "code": 50_000, "printed": 50_000, "output": 50_000, "compared": 20_000}
 SHOWN_OF_TOO_MUCH = 2000  # characters of what is longer
-SECONDS, MEMORY = (
-    5.0,
-    1 << 30,
-)  # of one text: of the processor's time, so that busy neighbours cost nobody a page
+# Of one text: of the processor's time, so that busy neighbours cost nobody a page.
+SECONDS, MEMORY = 5.0, 1 << 30
 PATIENCE = 12  # by the clock, times the seconds: a text that waits instead is given up, too
 PAGE_SECONDS, PAGE_CHARACTERS = 20.0, 500_000  # of a page: thousands of texts may be just below the limits
 MOST_OUTPUTS = 2000  # of a notebook
-MOST_VALUES = (
-    1_000_000  # of a notebook's file, lists, objects and what they hold, that become objects in memory
-)
+# Of a notebook's file, lists, objects and what they hold, that become objects in memory.
+MOST_VALUES = 1_000_000
 START_SECONDS = 120  # on a busy machine
 
 
@@ -73,20 +69,18 @@ class Scribe:
     def __init__(self, seconds: float = SECONDS, memory: int = MEMORY):
         self.seconds, self.memory = seconds, memory
         self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Connection
         self._turn = threading.Lock()
 
     def write(self, function: str, *arguments: Any) -> str:
         """What the function gives. Raises TooMuch when it does not within the budget."""
         with self._turn:
-            process = self._process
-            if process is None or process.poll() is not None:
-                process = self._start()
-            tasks, answers = _pipes(process)
-            message = json.dumps([function, *arguments]).encode()
+            if self._process is None or self._process.poll() is not None:
+                self._start()
             try:
-                _say(tasks, message)
-                answer = _hear(answers, PATIENCE * self.seconds)
-            except BrokenPipeError:
+                self._pipe.send_bytes(json.dumps([function, *arguments]).encode())
+                answer = self._hear(PATIENCE * self.seconds)
+            except OSError:
                 answer = b""
             except BaseException:  # Ctrl-C, too: its answer would be taken for that to the next
                 self._end()
@@ -106,69 +100,58 @@ class Scribe:
         with self._turn:
             self._end()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        script = "import sys; from autograder.untrusted import budgets; budgets.serve(int(sys.argv[1]), float(sys.argv[2]))"
+    def _hear(self, seconds: float) -> bytes:
+        """The next answer, or b"" when there is none in time."""
+        with contextlib.suppress(EOFError, OSError):  # it was killed
+            if self._pipe.poll(seconds):
+                return self._pipe.recv_bytes()
+        return b""
+
+    def _start(self) -> None:
+        script = (
+            "import sys; from autograder.untrusted import budgets; "
+            "budgets.serve(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))"
+        )
+        self._pipe, theirs = Pipe()
         # Where this package is found, it shall be found there, too.
         variables = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        self._process = process = subprocess.Popen(
-            [sys.executable, "-P", "-c", script, str(self.memory), str(self.seconds)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", script, str(self.memory), str(self.seconds), str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
             env=variables,
             start_new_session=True,  # Ctrl-C is for us
         )
-        if _hear(_pipes(process)[1], START_SECONDS) != b"ready\n":
+        theirs.close()
+        if self._hear(START_SECONDS) != b"ready":
             self._end()
             raise RuntimeError("The process that renders what students wrote could not be started.")
-        return process
 
     def _end(self) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-            for pipe in _pipes(self._process):
-                with contextlib.suppress(BrokenPipeError):  # what was not sent any more
-                    pipe.close()
+            self._pipe.close()
         self._process = None
 
 
-def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    """Where tasks are written to, and answers read from."""
-    assert process.stdin is not None and process.stdout is not None  # it was started with both
-    return process.stdin, process.stdout
-
-
-def _hear(answers: IO[bytes], seconds: float) -> bytes:
-    """The next line, or b"" when there is none in time."""
-    deadline = time.monotonic() + seconds
-    parts: list[bytes] = []
-    pipe = answers.fileno()
-    while not (parts and parts[-1].endswith(b"\n")):
-        if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            return b""
-        part = os.read(pipe, 1 << 20)
-        if not part:
-            return b""
-        parts.append(part)
-    return b"".join(parts)
-
-
-def serve(memory: int, seconds: float) -> None:
-    """The scribe's own life: a line is a task, and another its answer. The kernel ends it when a task takes too long."""
+def serve(memory: int, seconds: float, handle: int) -> None:
+    """The scribe's own life: a message is a task, and another its answer. The kernel ends it when a task takes too long."""
     from autograder.untrusted.rendered import RENDERERS  # start-up: only the scribe's process renders
 
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing else is an answer
-    _say(answers, b"ready")
-    for line in sys.stdin.buffer:
-        signal.setitimer(
-            signal.ITIMER_PROF, seconds
-        )  # nobody handles its signal, so no parser can put it off
-        answer = _answer(RENDERERS, *json.loads(line))
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        _say(answers, json.dumps(answer).encode())
+    pipe = Connection(handle)
+    pipe.send_bytes(b"ready")
+    with contextlib.suppress(EOFError):  # nobody asks any more
+        while True:
+            task = pipe.recv_bytes()
+            # Nobody handles its signal, so no parser can put it off.
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            answer = _answer(RENDERERS, *json.loads(task))
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            pipe.send_bytes(json.dumps(answer).encode())
 
 
 def _answer(functions: dict[str, Callable[..., str]], name: str, *arguments: Any) -> tuple[str, str]:
@@ -177,11 +160,6 @@ def _answer(functions: dict[str, Callable[..., str]], name: str, *arguments: Any
         return functions[name](*arguments), ""
     except Exception as error:  # whatever a parser raises at what nobody has thought of
         return "", type(error).__name__
-
-
-def _say(pipe: IO[bytes], message: bytes) -> None:
-    pipe.write(message + b"\n")
-    pipe.flush()
 
 
 scribe = Scribe()
