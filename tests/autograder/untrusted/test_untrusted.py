@@ -6,6 +6,7 @@ Each text here would keep an unbounded parser for minutes or more; a test that h
 import json
 import signal
 import threading
+from contextlib import closing
 
 import nbformat
 import numpy as np
@@ -48,9 +49,8 @@ QUADRATIC = {
 
 @pytest.fixture(scope="module")
 def short_scribe():
-    scribe = Scribe(seconds=2)
-    yield scribe
-    scribe.close()
+    with closing(Scribe(seconds=2)) as scribe:
+        yield scribe
 
 
 @pytest.mark.slow
@@ -75,39 +75,30 @@ def test_a_text_that_takes_too_long_is_given_up(short_scribe):
 @pytest.mark.slow
 def test_a_busy_machine_costs_nobody_a_page():
     """Only the processor's time counts: here the scribe waits for longer than a text may take."""
-    scribe = Scribe(seconds=0.5)
-    try:
+    with closing(Scribe(seconds=0.5)) as scribe:
         assert scribe.write("code", "x")
         scribe._process.send_signal(signal.SIGSTOP)
         goes_on = threading.Timer(1, scribe._process.send_signal, [signal.SIGCONT])
         goes_on.start()
         assert scribe.write("code", "y")
         goes_on.join()
-    finally:
-        scribe.close()
 
 
 @pytest.mark.slow
 def test_a_text_that_takes_too_much_memory_is_given_up():
-    scribe = Scribe(seconds=120, memory=300 << 20)
-    try:
+    with closing(Scribe(seconds=120, memory=300 << 20)) as scribe:
         with pytest.raises(TooMuch):
             scribe.write("code", "x = 1\n" * 10_000_000)
         assert scribe.write("code", "x")
-    finally:
-        scribe.close()
 
 
 @pytest.mark.slow
 def test_a_scribe_that_was_killed_is_replaced():
-    scribe = Scribe()
-    try:
+    with closing(Scribe()) as scribe:
         assert scribe.write("code", "x")
         scribe._process.kill()
         scribe._process.wait()
         assert scribe.write("code", "x")
-    finally:
-        scribe.close()
 
 
 def page_of(*cells) -> str:
