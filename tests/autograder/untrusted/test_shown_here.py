@@ -4,7 +4,6 @@ import re
 from html import escape, unescape
 
 import pytest
-from nbformat.v4 import new_code_cell
 
 from autograder.checks.status import Status
 from autograder.gradebook import summary
@@ -200,20 +199,6 @@ def test_a_short_copy_of_a_long_answer_is_found():
     assert set(group.students) == {"long", "short"} and group.pairs[0].share > 0.8
 
 
-@pytest.fixture
-def graded(small):
-    small.hand_in("ada")
-    for student, number in (("bob", 7.5), ("cem", 8.25)):
-        small.hand_in(student, largest=f"def largest(values):\n    return {number}")
-    wrong = "def shares(values):\n    return values * 9 * total(values)"
-    small.hand_in("dua", total="def total(values):\n    return 0", shares=wrong)
-    notebook = small.perfect
-    notebook.cells.append(new_code_cell("def helper():\n    return 7"))
-    small.hand_in("eva", notebook)
-    small.grade_class()
-    return small
-
-
 def summary_of(course, student):
     """The list on top of a student's feedback."""
     import nbformat
@@ -232,8 +217,11 @@ def summary_of(course, student):
     return " ".join(summary.summary(notebook, where, course.assignment).split())
 
 
-def test_feedback_lists_what_is_wrong_apart_from_what_is_right(graded):
-    right, wrong = summary_of(graded, "ada"), summary_of(graded, "bob")
+def test_feedback_lists_what_is_wrong_apart_from_what_is_right(small):
+    small.hand_in("ada")
+    small.hand_in("bob", largest="def largest(values):\n    return 7.5")
+    small.grade_class()
+    right, wrong = summary_of(small, "ada"), summary_of(small, "bob")
     assert "Look at these again" not in right and "Look at these again" in wrong
     again = wrong.partition("Look at these again")[2].partition("Written answers")[0]
     assert "largest" in again and "total" not in again and "0 of 1" in again
