@@ -171,6 +171,14 @@ def test_a_file_of_damage_alone_is_not_searched_for_ever(monkeypatch):
         (b"import torch\n\ndef f(x):\n    return x\n", "a Python script"),
         (b'{"url": "https://docs.google.com/x", "doc_id": "1"}', "a link to Google Drive"),
         (b'{"cells"', "breaks off before its first cell"),
+        (b"\x80 is no letter", "not UTF-8"),
+        (b"This is my homework.", "does not begin like JSON"),
+        (b"[" * 200_000, "does not begin like JSON"),
+        (b'{"metadata": ' + b"[" * 200_000, "breaks off before its first cell"),
+        (b"[]", "does not begin like JSON"),
+        (b"{}", "no list of cells"),
+        (b'{"cells": {}}', "not a list of cells"),
+        (json.dumps({"cells": [{"cell_type": "raw"}] * 3000}).encode(), "more than 2000 cells"),
     ],
 )
 def test_what_a_file_is_instead_is_said_in_words(blob, words):

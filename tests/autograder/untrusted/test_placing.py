@@ -54,6 +54,7 @@ RELEASE = new_notebook(
         new_markdown_cell("That was the last question of today.", id="end"),
     ]
 )
+RELEASED = {cell.id: cell.source for cell in RELEASE.cells}
 HALF, THIRD = "def half(x):\n    return x / 2", "def third(x):\n    return x / 3"
 ANSWERS = {"why": "Small waves scatter more.", "half": HALF, "third": THIRD, "when": "The way is longer."}
 
@@ -97,7 +98,7 @@ class Work:
         self.after = {grade_id(cell): cell for cell in restored.notebook.cells if grade_id(cell)}
         assert sorted(self.after) == sorted(grade_id(cell) for cell in RELEASE.cells if grade_id(cell))
         for name in ("half-check", "third-check"):  # locked: as released, whatever was done
-            assert self.after[name].source == next(c.source for c in RELEASE.cells if c.id == name)
+            assert self.after[name].source == RELEASED[name]
         return {name: self.after[name].source for name in ANSWERS}
 
     def order(self, *names):
@@ -150,8 +151,7 @@ def test_of_cells_that_lost_every_mark_the_unanswered_ones_are_known(unanswered)
     answers = {name: text for name, text in ANSWERS.items() if name != unanswered}
     work = Work(answers)
     work.forget()
-    stub = next(cell.source for cell in RELEASE.cells if cell.id == unanswered)
-    assert work.restored() == {**ANSWERS, unanswered: stub}
+    assert work.restored() == {**ANSWERS, unanswered: RELEASED[unanswered]}
     assert work.result.doubtful == {}
 
 
@@ -253,17 +253,17 @@ def test_an_answer_within_the_question_is_the_answer():
     assert work.restored() == ANSWERS
 
 
-def test_the_second_half_of_a_split_answer_is_part_of_it():
+@pytest.mark.parametrize("marks", [("id", "metadata"), ()], ids=["a copy of its marks", "no mark"])
+def test_the_second_half_of_a_split_answer_is_part_of_it(marks):
     work = Work()
-    again = copy.deepcopy(work["why"])
-    work.cells.insert(work.place("why") + 1, again | {"source": "And a second paragraph."})
+    work.add("why", "And a second paragraph.", "markdown", **{mark: work["why"][mark] for mark in marks})
     assert work.restored()["why"] == f"{ANSWERS['why']}\n\nAnd a second paragraph."
 
 
 @pytest.mark.parametrize("name", ["why", "half"])
 def test_of_a_doubled_cell_the_one_that_is_answered_counts(name):
     work = Work()
-    stub = copy.deepcopy(work[name]) | {"source": next(c.source for c in RELEASE.cells if c.id == name)}
+    stub = copy.deepcopy(work[name]) | {"source": RELEASED[name]}
     work.cells.insert(work.place(name), stub)
     assert work.restored() == ANSWERS and work.as_run() == RIGHT
 
@@ -302,7 +302,7 @@ def test_a_function_below_its_stub_is_the_answer_and_its_check_comes_after_it(wh
 
 def test_a_function_typed_over_another_stub_is_the_answer():
     work = Work(ANSWERS | {"half": "def third(x):\n    return x / 3"})
-    work["third"]["source"] = next(c.source for c in RELEASE.cells if c.id == "third")
+    work["third"]["source"] = RELEASED["third"]
     assert work.restored()["third"] == THIRD
     assert work.as_run() == {"half": "stub", "third": 2}
 
@@ -370,7 +370,7 @@ def test_spaces_that_an_editor_adds_are_no_answer():
     for name in ANSWERS:
         work[name]["source"] = "\n" + work[name]["source"].replace("\n", "  \n") + " \n"
     assert work.restored()["why"] == TEXT_STUB
-    assert work.restored()["half"] == next(c.source for c in RELEASE.cells if c.id == "half")
+    assert work.restored()["half"] == RELEASED["half"]
 
 
 def forget_kinds(work):
@@ -401,7 +401,7 @@ def write_below(work):
     for name in ("half", "third"):
         if work.has(name):
             work.add(name, work[name]["source"])
-            work[name]["source"] = next(c.source for c in RELEASE.cells if c.id == name)
+            work[name]["source"] = RELEASED[name]
 
 
 SLIPS = {
@@ -470,12 +470,8 @@ def test_forged_marks_move_no_point_and_no_lock():
     work["half-check"]["source"] = "check = print"
     work.add("end", 'check("topic.half", lambda case: 7)', metadata={"nbgrader": {"grade_id": "half-check"}})
     assert work.restored() == ANSWERS
-    assert [c.metadata.nbgrader.get("points") for c in work.after.values() if c.metadata.nbgrader.grade] == [
-        2,
-        2,
-        2,
-        2,
-    ]
+    marks = [cell.metadata.nbgrader for cell in work.after.values()]
+    assert [mark.get("points") for mark in marks if mark.grade] == [2] * 4
     copies = [c for c in work.result.notebook.cells if c.source.endswith("lambda case: 7)")]
     assert [grade_id(c) for c in copies] == [""]
 
@@ -519,7 +515,7 @@ def test_no_more_is_parsed_than_the_budget(monkeypatch):
     assert 0 < sum(parsed) <= definitions.MOST_PARSED + 1000
 
 
-def test_a_cell_is_recognised_by_the_id_that_it_had(monkeypatch):
+def test_a_cell_is_recognised_by_the_id_that_it_had():
     """Hand-ins that were made before it got another one; also where only the cell's own id is left."""
     release = copy.deepcopy(RELEASE)
     now = next(cell for cell in release.cells if cell.id == "why")

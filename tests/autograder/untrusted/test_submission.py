@@ -125,24 +125,6 @@ def test_a_notebook_survives_the_way_through_nbgrader():
     assert from_notebook(to_notebook(cells)) == cells
 
 
-@pytest.mark.parametrize(
-    ("blob", "words"),
-    [
-        (b"\x80 is no letter", "not UTF-8"),
-        (b"This is my homework.", "does not begin like JSON"),
-        (b"[" * 200_000, "does not begin like JSON"),
-        (b'{"metadata": ' + b"[" * 200_000, "breaks off before its first cell"),
-        (b"[]", "does not begin like JSON"),
-        (b"{}", "no list of cells"),
-        (b'{"cells": {}}', "not a list of cells"),
-        (json.dumps({"cells": [{"cell_type": "raw"}] * 3000}).encode(), "more than 2000 cells"),
-    ],
-)
-def test_what_is_no_notebook_gets_a_sentence(blob, words):
-    with pytest.raises(Unreadable, match=words):
-        parse_cells(blob)
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=10),
     lambda inner: (

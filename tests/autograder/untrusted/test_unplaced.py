@@ -82,12 +82,6 @@ def test_a_badge_hides_no_answer(badge):
     assert work.restored()["why"] == TEXT_STUB
 
 
-def test_the_second_half_of_a_split_answer_is_part_of_it():
-    work = Work()
-    work.add("why", "And a second paragraph.", "markdown")
-    assert work.restored()["why"] == f"{ANSWERS['why']}\n\nAnd a second paragraph."
-
-
 def test_a_text_below_an_answer_may_also_answer_another_question():
     work = Work({n: t for n, t in ANSWERS.items() if n != "when"})
     work.add("why", "In the evening the way is longer.", "markdown")
