@@ -1,4 +1,4 @@
-"""A class whose written answers are given, graded into a real gradebook; nothing of it was run."""
+"""A class whose written answers are given, graded into a real gradebook, and graders of them; nothing of it was run."""
 
 import shutil
 from collections.abc import Mapping
@@ -6,11 +6,14 @@ from pathlib import Path
 
 from autograder.checks.status import Status
 from autograder.course import Assignment
+from autograder.gradebook.by_hand import Mark, read_marks
 from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
 from autograder.grading.verdicts import _manual
 from autograder.results import CellVerdict, Result
 from autograder.source import grade_id, graded_cells, is_solution, points
 from autograder.untrusted.submission import Submission, to_be_filled_in
+from autograder.written.desk import Desk
+from autograder.written.state import Json
 from tests.autograder.road import with_cell
 from tests.conftest import ROOT
 
@@ -58,3 +61,25 @@ def record(
         )
     with open_gradebook(assignment.root) as gradebook:
         assert not GradebookWriter(gradebook, assignment).record(handed_in)
+
+
+def marks(assignment: Assignment, question: str = QUESTION) -> dict[str, Mark]:
+    with open_gradebook(assignment.root) as gradebook:
+        return read_marks(gradebook, assignment, question)
+
+
+def group_of(view: Json, text: str) -> Json:
+    """The group with an answer in which this text stands, in capitals or not."""
+    groups = view["groups"]
+    return next(g for g in groups if any(text.lower() in row["text"].lower() for row in g["rows"]))
+
+
+def seen(group: Json, *rows: int) -> dict[str, str]:
+    """{alias: tag} of a group's answers, or of those in these rows."""
+    chosen = [group["rows"][place] for place in rows] if rows else group["rows"]
+    return {alias: tag for row in chosen for alias, tag in row["answers"].items()}
+
+
+def give(desk: Desk, who: str, text: str, score: float, **more: object) -> None:
+    """The same points to the group with this text."""
+    desk.give(who, seen(group_of(desk.view(who), text)), score, **more)

@@ -20,10 +20,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.errors import CourseError
-from autograder.written.answers import WrittenAnswers
-from autograder.written.desk import Desk
-from autograder.written.questions import read_questions
-from tests.autograder.written.class_of import NAME, QUESTION, make_course
+from tests.autograder.written.class_of import NAME, group_of, make_course
 from tests.autograder.written.conftest import MIXTURE
 from tests.autograder.written.serving import serving
 from tests.conftest import ROOT
@@ -38,16 +35,11 @@ def test_before_anything_is_graded_a_sentence_says_what_to_do(tmp_path, monkeypa
 
 
 @pytest.mark.slow
-def test_agreement_is_a_table(nine, monkeypatch):
+def test_agreement_is_a_table(nine, desk, monkeypatch):
     monkeypatch.chdir(nine.root)
     ask = ["written", NAME, "--by", "words", "--agreement"]
     assert "No answer has been read twice" in CliRunner().invoke(app, ask).output
-    question = next(one for one in read_questions(nine) if one.name == QUESTION)
-    desk = Desk(nine, question, WrittenAnswers(nine), None)
-    rows = next(
-        g["rows"] for g in desk.view("ann")["groups"] if MIXTURE in [row["text"] for row in g["rows"]]
-    )
-    for score, row in enumerate(rows):
+    for score, row in enumerate(group_of(desk.view("ann"), MIXTURE)["rows"]):
         desk.give("ann", row["answers"], score)
     while (shown := desk.next_again("bob", 1)).get("answer"):
         desk.give_again("bob", shown["answer"], 1)

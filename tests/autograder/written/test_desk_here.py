@@ -2,7 +2,6 @@
 
 import pytest
 
-from autograder.gradebook.by_hand import read_marks
 from autograder.source import grade_id
 from autograder.written.agreement import agreement
 from autograder.written.answers import Aliases, WrittenAnswers
@@ -10,6 +9,8 @@ from autograder.written.desk import Desk, Refused
 from autograder.written.questions import read_questions
 from autograder.written.state import MOST_UNDONE, QuestionState
 from tests.autograder.here import RIGHT
+from tests.autograder.written import class_of
+from tests.autograder.written.class_of import give
 
 QUESTION = "steps-question"
 TEXTS = {"ada": "Nothing: the sum doubles.", "bob": "nothing the sum doubles", "cem": "They double, I think."}
@@ -25,17 +26,7 @@ def desk(small) -> Desk:
 
 
 def marks(small):
-    with small.gradebook() as gradebook:
-        return {
-            student: mark.score for student, mark in read_marks(gradebook, small.assignment, QUESTION).items()
-        }
-
-
-def give(desk, who, text, score, **more):
-    group = next(g for g in desk.view(who)["groups"] if any(text in row["text"].lower() for row in g["rows"]))
-    desk.give(
-        who, {alias: tag for row in group["rows"] for alias, tag in row["answers"].items()}, score, **more
-    )
+    return {student: mark.score for student, mark in class_of.marks(small.assignment, QUESTION).items()}
 
 
 def test_points_to_a_group_of_copies_and_to_another_answer(small, desk):
@@ -59,10 +50,19 @@ def test_attached_pictures_are_named_and_other_pictures_make_another_answer(smal
     assert sorted(len(row["answers"]) for row in rows) == [1, 2]
 
 
-@pytest.mark.parametrize("score", [-0.5, 3.5, float("nan")])
-def test_points_beyond_those_of_the_question_are_refused(small, desk, score):
-    with pytest.raises(Refused, match="between 0 and 3"):
-        give(desk, "ann", "nothing", score)
+@pytest.mark.parametrize(
+    ("score", "more", "why"),
+    [
+        (-0.5, {}, "between 0 and 3"),
+        (3.5, {}, "between 0 and 3"),
+        (float("nan"), {}, "between 0 and 3"),
+        (1, {"ticks": [7]}, "no such point"),
+        (1, {"comment": "x" * 6000}, "at most 5000 characters"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(small, desk, score, more, why):
+    with pytest.raises(Refused, match=why):
+        give(desk, "ann", "nothing", score, **more)
     assert marks(small) == {"ada": None, "bob": None, "cem": None}
 
 
@@ -94,13 +94,18 @@ def test_of_many_actions_the_last_can_be_undone(tmp_path):
     assert [entry["number"] for entry in kept] == list(range(5, MOST_UNDONE + 5))
 
 
-def test_second_readings_of_another_and_of_oneself_are_told_apart(desk):
+def test_second_readings_are_blind_and_those_of_another_and_of_oneself_are_told_apart(small, desk):
     give(desk, "ann", "nothing", 3)
-    give(desk, "ann", "they double", 1)
-    for who in ("ben", "ben", "ann"):
-        desk.give_again(who, desk.next_again(who, 1.0)["answer"], 1)
+    give(desk, "ben", "they double", 1)
+    shown = desk.next_again("ben", share=1)
+    assert shown["left"] == 2 and set(shown) == {"left", "answer", "text"}  # ann's come first, and no points
+    while (shown := desk.next_again("ben", share=1)).get("answer"):
+        desk.give_again("ben", shown["answer"], 1)
     found = desk.agreement()
-    assert (found["two people"].count, found["one person twice"].count) == (2, 1)
+    assert (found["two people"].count, found["two people"].equal) == (2, 0)
+    assert (found["one person twice"].count, found["one person twice"].equal) == (1, 1)
+    assert marks(small) == {"ada": 3, "bob": 3, "cem": 1}, "no grade has changed"
+    assert desk.next_again("ben", share=0) == {"left": 0}
 
 
 def test_half_a_point_apart_is_within_half_a_point():

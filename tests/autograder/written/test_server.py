@@ -9,10 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from autograder.course import Assignment
-from autograder.gradebook.by_hand import read_marks
-from autograder.gradebook.gradebook import open_gradebook
 from autograder.written.server import MOST_BYTES
-from tests.autograder.written.class_of import NAME, QUESTION
+from tests.autograder.written.class_of import NAME, QUESTION, group_of, marks, seen
 from tests.autograder.written.conftest import MIXTURE
 from tests.autograder.written.serving import next_address, serving
 
@@ -45,10 +43,8 @@ class Browser:
         return json.loads(self.ask(f"/api/view?question={QUESTION}")[1])
 
     def give(self, score=1, **headers):
-        groups = self.view()["groups"]
-        rows = next(group["rows"] for group in groups if MIXTURE in [row["text"] for row in group["rows"]])
-        seen = {alias: tag for row in rows for alias, tag in row["answers"].items()}
-        return self.ask("/api/give", {"question": QUESTION, "seen": seen, "score": score}, **headers)
+        given = {"question": QUESTION, "seen": seen(group_of(self.view(), MIXTURE)), "score": score}
+        return self.ask("/api/give", given, **headers)
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +67,7 @@ def browser(nine, errors):
 
 
 def points(assignment):
-    with open_gradebook(assignment.root) as gradebook:
-        return {mark.score for mark in read_marks(gradebook, assignment, QUESTION).values()}
+    return {mark.score for mark in marks(assignment).values()}
 
 
 @pytest.mark.slow
