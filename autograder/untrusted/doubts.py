@@ -37,14 +37,14 @@ class Doubts(Entries):
             if answered and not self._lacks(entry, names):
                 continue
             others = [e for e in self._entries if e is not entry and (self._is_own(e) or self._is_changed(e))]
-            found = [e for e in others if e.cell and self._may_define(e.cell, names)]
+            found = [e for e in others if self._may_define(e.cell, names)]
             if not answered:
-                near = [e for e in self._beside(place) if e.near < 0 and self._is_own(e) and e.cell]
-                found += [e for e in near if e.cell and self._may_be_part(e.cell, names)]
+                near = [e for e in self._beside(place) if e.near < 0 and self._is_own(e)]
+                found += [e for e in near if self._may_be_part(e.cell, names)]
                 found += self._strange if names else []
             if not found:
                 continue
-            begins = next(line for line in self._text(found[0]).splitlines() if line.strip()).strip()[:80]
+            begins = next(line for line in found[0].cell.source.splitlines() if line.strip()).strip()[:80]
             said_so = f"The cell that begins with `{begins.replace('`', chr(39))}` may contain the answer."
             if not answered:
                 self._doubtful[self._names[place]] = begins
@@ -58,7 +58,7 @@ class Doubts(Entries):
 
     def _lacks(self, entry: Entry, names: frozenset[str]) -> bool:
         """Whether a changed cell of an answer does not define what it should, or still stops where the stub does."""
-        if not names or not entry.cell:
+        if not names:
             return False
         return "raise NotImplementedError" in entry.cell.source or not self._may_define(entry.cell, names)
 
@@ -68,17 +68,17 @@ class Doubts(Entries):
         asked = frozenset().union(*self._functions.values())
         seen = self._seen()
         answers = [seen[place] for place in self._functions if self._is_answered(place, seen[place])]
-        called = {word for entry in answers for word in WORD.findall(self._text(entry))}
+        called = {word for entry in answers for word in WORD.findall(entry.cell.source)}
         defining = {
             entry: defined
             for entry in self._entries
-            if entry.near < 0 and entry.cell and self._is_own(entry)
+            if entry.near < 0 and self._is_own(entry)
             and (defined := self._reader.defined_in(entry.cell)) and defined.isdisjoint(asked)
         }  # fmt: skip
         while helpers := [entry for entry, defined in defining.items() if not defined.isdisjoint(called)]:
             for entry in helpers:
                 del defining[entry]
-                called.update(WORD.findall(self._text(entry)))
+                called.update(WORD.findall(entry.cell.source))
         return [*defining]
 
     def _unsure_names(self) -> dict[str, str]:

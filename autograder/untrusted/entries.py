@@ -17,7 +17,7 @@ class Entry:
     changed. They are −1 for a cell of the student's own.
     """
 
-    cell: Cell | None
+    cell: Cell
     place: int = -1
     near: int = -1
     answers: int = -1  # it is a second copy of this answer
@@ -81,11 +81,8 @@ class Entries:
         """The entries that are cells of the release, by place."""
         return {entry.place: entry for entry in self._entries if entry.place >= 0}
 
-    def _text(self, entry: Entry) -> str:
-        return entry.cell.source if entry.cell else ""
-
     def _bare(self, entry: Entry) -> str:
-        text = self._text(entry)
+        text = entry.cell.source
         if text not in self._bares:
             self._bares[text] = bare(text)
         return self._bares[text]
@@ -105,7 +102,7 @@ class Entries:
 
     def _is_changed(self, entry: Entry) -> bool:
         """Whether it is a cell with a grade id whose text is not the released one."""
-        named = entry.place >= 0 and bool(self._names[entry.place]) and entry.cell is not None
+        named = entry.place >= 0 and bool(self._names[entry.place])
         return named and self._bare(entry) != self._texts[entry.place]
 
     def _between(self, place: int) -> list[Entry]:
@@ -141,13 +138,11 @@ class Entries:
         before = [i for i, other in enumerate(self._entries) if 0 <= other.place < entry.place]
         at = before[-1] + 1 if before else 0
         names = self._functions.get(entry.place, frozenset())
-        if names and entry.cell is None:
+        if names:
             binding = (
                 i
                 for i, other in enumerate(self._entries[:at])
-                if other.cell
-                and (self._is_own(other) or self._is_changed(other))
-                and self._reader.binds(other.cell, names)
+                if (self._is_own(other) or self._is_changed(other)) and self._reader.binds(other.cell, names)
             )
             at = next(binding, at)
         self._entries.insert(at, entry)

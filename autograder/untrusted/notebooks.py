@@ -32,18 +32,13 @@ def as_handed_in(cell: Cell, original: NotebookNode | None, position: int) -> No
     return _with_pictures(_new_cell(cell, f"cell-{position}", metadata), cell)
 
 
-def restored_cell(cell: Cell | None, name: str, original: NotebookNode) -> NotebookNode:
+def restored_cell(cell: Cell, name: str, original: NotebookNode) -> NotebookNode:
     """The released cell `original`, with the grade id `name` and, unless it is locked, the text of the student's cell.
 
-    A cell that the student deleted is None. What differs by spaces at the ends of lines alone is as it was released, and so
-    is code that was emptied.
+    What differs by spaces at the ends of lines alone is as it was released, and so is code that was emptied.
     """
     code = _not_run(original["cell_type"])
-    if (
-        cell is None
-        or is_locked(original)
-        or bare(cell.source) in ("" if code else None, bare(original["source"]))
-    ):
+    if is_locked(original) or bare(cell.source) in ("" if code else None, bare(original["source"])):
         return NotebookNode(original, id=name, **code)
     return _with_pictures(NotebookNode(original, id=name, source=cell.source, **code), cell)
 

@@ -68,7 +68,7 @@ class _Placing(WrittenAnswers, Doubts):
             original = self._released[entry.place] if entry.place >= 0 else None
             if original is not None and self._names[entry.place]:
                 cells.append(restored_cell(entry.cell, self._names[entry.place], original))
-            elif entry.cell is not None:
+            else:
                 cells.append(as_handed_in(entry.cell, original, position))
         metadata = copy.deepcopy(self._release.metadata)
         notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=cells)
@@ -79,7 +79,7 @@ class _Placing(WrittenAnswers, Doubts):
     def _by_name(self) -> None:
         of_name: dict[str, list[Entry]] = {}
         for entry in self._entries:
-            if entry.cell and entry.cell.name:
+            if entry.cell.name:
                 of_name.setdefault(entry.cell.name, []).append(entry)
         for place, cell in enumerate(self._released):
             name = self._names[place]
@@ -97,7 +97,6 @@ class _Placing(WrittenAnswers, Doubts):
         if is_solution(self._released[place]):
             first = next((entry for entry in entries if self._is_answered(place, entry)), first)
         first.place = place
-        assert first.cell
         if first.cell.kind != self._released[place]["cell_type"] and self._is_answered(place, first):
             self._turned.append(self._names[place])
         if self._is_code(place) and first.cell.kind != "code":
@@ -134,9 +133,9 @@ class _Placing(WrittenAnswers, Doubts):
             equal = places.get(self._bare(entry)) or self._called_otherwise(entry, places)
             free = [place for place in equal if place not in seen]
             place = next((place for place in free if place > last), next(iter(free), -1))
-            if place < 0 and not equal and (match := CHECKS.search(self._text(entry))):
+            if place < 0 and not equal and (match := CHECKS.search(entry.cell.source)):
                 place = checks.get(match[1], -1)
-                alone = len(self._text(entry).strip().splitlines()) == 1
+                alone = len(entry.cell.source.strip().splitlines()) == 1
                 place = place if alone and place not in seen else -1
             if place >= 0:
                 seen.add(place)
@@ -148,7 +147,7 @@ class _Placing(WrittenAnswers, Doubts):
 
     def _called_otherwise(self, entry: Entry, places: Mapping[str, list[int]]) -> list[int]:
         """The places of released texts that differ from this one only in the bold words with which lines begin."""
-        if entry.cell is None or entry.cell.kind != "markdown":
+        if entry.cell.kind != "markdown":
             return []
         equal = places.get(_without_leads(self._bare(entry)), [])
         return [place for place in equal if not self._names[place]]
@@ -159,8 +158,7 @@ class _Placing(WrittenAnswers, Doubts):
         """Put together the halves of a function whose cell was split; where they do not fit, a person decides."""
         for place in self._functions:
             entry = self._seen().get(place)
-            while entry is not None and entry.cell and (half := self._half_below(place, entry)):
-                assert half.cell
+            while entry is not None and (half := self._half_below(place, entry)):
                 whole = self._reader.can_be_joined(entry.cell.source, half.cell.source)
                 if not whole:
                     self._unsure[place] = GOES_ON
@@ -172,10 +170,10 @@ class _Placing(WrittenAnswers, Doubts):
     def _half_below(self, place: int, entry: Entry) -> Entry | None:
         """The cell below, if it may be the second half of this answer."""
         below = self._entries[self._entries.index(entry) + 1 :][:1]
-        if not below or not entry.cell or not self._bare(entry) or self._bare(entry) == self._texts[place]:
+        if not below or not self._bare(entry) or self._bare(entry) == self._texts[place]:
             return None
         half = below[0]
-        if half.near >= 0 or not half.cell or half.cell.kind != "code" or not self._is_own(half):
+        if half.near >= 0 or half.cell.kind != "code" or not self._is_own(half):
             return None
         first, second = entry.cell.source, half.cell.source
         fits = not self._reader.is_code(first) and bool(self._reader.can_be_joined(first, second))
@@ -198,7 +196,7 @@ class _Placing(WrittenAnswers, Doubts):
                 found = {part.place for part in parts} & {*places}
                 self._entries = [e for e in self._entries if e in parts or e.place not in found]
                 self._lost |= found
-                if entry.cell and entry.cell.kind != "code":
+                if entry.cell.kind != "code":
                     self._unsure.update(dict.fromkeys(found, TURNED))
 
     def _definer(self, place: int, seen: Mapping[int, Entry]) -> Entry | None:
@@ -206,7 +204,7 @@ class _Placing(WrittenAnswers, Doubts):
         defining = []
         for number, entry in enumerate(self._entries):
             mine = self._is_own(entry) or (entry.place != place and self._is_changed(entry))
-            if mine and entry.cell and self._reader.defines(entry.cell, self._functions[place]):
+            if mine and self._reader.defines(entry.cell, self._functions[place]):
                 defining.append((number, entry))
         tests = [self._entries.index(seen[test]) for test in self._tests_of(place) if test in seen]
         before = [entry for number, entry in defining if not tests or number < min(tests)]
@@ -216,7 +214,6 @@ class _Placing(WrittenAnswers, Doubts):
     def _parts(self, entry: Entry, places: list[int]) -> list[Entry]:
         """What comes in the place of a cell that defines these functions: a cell for each answer in it. None if it cannot be cut."""
         cell = entry.cell
-        assert cell
         code = replace(cell, kind="code", source=self._reader.code_in(cell), attachments={})
         holder = entry.place if entry.place in self._functions else -1
         wanted = {place: self._functions[place] for place in ([holder] if holder >= 0 else []) + places}
@@ -245,7 +242,7 @@ class _Placing(WrittenAnswers, Doubts):
 
     def _may_be_code(self, entry: Entry, place: int) -> bool:
         cell = entry.cell
-        if cell is None or cell.kind != "code" or not self._is_own(entry):
+        if cell.kind != "code" or not self._is_own(entry):
             return False
         if is_prose(cell, self._reader) and not self._reader.names_bound([cell]):
             return False
@@ -257,7 +254,8 @@ class _Placing(WrittenAnswers, Doubts):
         seen = self._seen()
         for place, name in enumerate(self._names):
             if name and place not in seen:
-                self._insert(Entry(None, place))
+                original = self._released[place]
+                self._insert(Entry(Cell(original["cell_type"], original["source"], name), place))
 
     def _move_tests(self) -> None:
         """No test runs ahead of the answer that it follows in the release."""

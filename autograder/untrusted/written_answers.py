@@ -65,7 +65,7 @@ class WrittenAnswers(Entries):
     def _has_words(self, place: int) -> bool:
         """Whether the cell of a written answer holds words that are neither a stub's nor cut from a released cell."""
         entry = self._seen().get(place)
-        if entry is None or entry.cell is None:
+        if entry is None:
             return False
         return bool(own_lines(entry.cell.source, self._lines, self._text_stubs))
 
@@ -76,12 +76,12 @@ class WrittenAnswers(Entries):
             text for text in [lost and f"*({lost})*", ELSEWHERE if found else "", *found.values()] if text
         ]
         entry = self._seen().get(place)
-        kept = self._text(entry) if entry and self._is_answered(place, entry) else ""
+        kept = entry.cell.source if entry and self._is_answered(place, entry) else ""
         if not texts:
             return
-        old = [Cell("markdown", kept, "", entry.cell.attachments)] if kept and entry and entry.cell else []
+        old = [Cell("markdown", kept, "", entry.cell.attachments)] if kept and entry else []
         cells = [*old, *(Cell("markdown", "", "") for _ in range(len(texts) - len(found)))]
-        cells += [shown.cell for shown in found if shown.cell]
+        cells += [shown.cell for shown in found]
         source, pictures = _joined([*([kept] if old else []), *texts], cells)
         if len(source) > len(kept) + MOST_ELSEWHERE:
             source = f"{source[: len(kept) + MOST_ELSEWHERE]}\n\n… *(This is cut off; the notebook contains all of it.)*"
@@ -106,7 +106,7 @@ class WrittenAnswers(Entries):
             entry = seen.get(other)
             if other == place or entry is None or not self._has_words(other):
                 continue
-            text = self._text(entry)
+            text = entry.cell.source
             lines = [line.strip() for line in text.splitlines() if line.strip()]
             is_near = other in neighbours and not any(
                 self._is_code(p) for p in range(*sorted((place, other)))
@@ -138,7 +138,6 @@ class WrittenAnswers(Entries):
     def _shown(self, entry: Entry, text: str) -> str:
         """A text for the eyes of a person: a merged cell with the questions in it, code as code."""
         cell = entry.cell
-        assert cell
         if cell.kind == "code":
             return _fenced(cell.source)
         return without_badges(cell.source).strip("\n") if entry.near >= 0 else text
@@ -146,7 +145,7 @@ class WrittenAnswers(Entries):
     def _remarks(self, entry: Entry) -> str:
         """What a cell of code that is no prose says in words beyond the release's; "" where there is nothing."""
         cell = entry.cell
-        if cell is None or cell.kind != "code":
+        if cell.kind != "code":
             return ""
         if entry.anchor < 0:
             said_here = said(cell.source, self._reader, self._known_names) if self._is_own(entry) else {}
@@ -168,13 +167,13 @@ class WrittenAnswers(Entries):
         """The names that code of this notebook may use: built in, in the release, or bound in a cell."""
         code = [cell["source"] for cell in self._released if cell["cell_type"] == "code"]
         words = (word for source in code for word in re.findall(r"\w+", source))
-        bound = self._reader.names_bound(entry.cell for entry in self._entries if entry.cell)
+        bound = self._reader.names_bound(entry.cell for entry in self._entries)
         return BUILT_IN.union(words, bound)
 
     def _loose(self, entry: Entry) -> str:
         """The student's own words in a cell that is not the cell of an answer; "" where there are none."""
         cell = entry.cell
-        if cell is None or (entry.place >= 0 and is_solution(self._released[entry.place])):
+        if entry.place >= 0 and is_solution(self._released[entry.place]):
             return ""
         if entry.place >= 0 and (self._is_code(entry.place) or not self._is_changed(entry)):
             return ""
@@ -185,12 +184,12 @@ class WrittenAnswers(Entries):
     def _answer(self, place: int, found: list[Entry], texts: list[str]) -> None:
         """Give an answer texts that stand in other cells. Cells that hold nothing else go."""
         target = self._seen().get(place)
-        cells = [entry.cell for entry in found if entry.cell]
-        if target is not None and target.cell and self._is_answered(place, target):  # keep what is there
+        cells = [entry.cell for entry in found]
+        if target is not None and self._is_answered(place, target):  # keep what is there
             texts, cells = [target.cell.source, *texts], [target.cell, *cells]
         source, pictures = _joined(texts, cells)
         answer = Cell("markdown", source, self._names[place], pictures)
-        whole = [e for e in found if e.anchor < 0 and e.cell and e.cell.kind != "code"]
+        whole = [e for e in found if e.anchor < 0 and e.cell.kind != "code"]
         if target is None:
             target = Entry(answer, place)
             self._entries.insert(self._entries.index(found[0]), target)
