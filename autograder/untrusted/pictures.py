@@ -12,9 +12,6 @@ import numpy as np
 
 from autograder.checks.panels import Panels
 
-WIDTH, HEIGHT = 150, 110
-"""Pixels on the page."""
-
 
 @dataclass(frozen=True)
 class Picture:
@@ -23,8 +20,8 @@ class Picture:
     title: str
     numbers: str  # what the colours range over
     data: str  # a PNG, in base64
-    width: int = WIDTH
-    height: int = HEIGHT
+    width: int = 150  # pixels on the page
+    height: int = 110
 
 
 def pictures(shown: Panels) -> list[Picture]:

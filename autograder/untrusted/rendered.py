@@ -133,11 +133,6 @@ def code(source: str, language: str = "ipython3") -> str:
     return highlight(source or " ", get_lexer_by_name(language), formatter)
 
 
-def plain(text: str) -> str:
-    """A text as it was typed."""
-    return f"<pre>{escape(text)}</pre>"
-
-
 class Renderer(IPythonRenderer):
     """Markdown as nbconvert renders it, but for formulas, code and pictures."""
 
@@ -175,7 +170,7 @@ class Renderer(IPythonRenderer):
         try:
             return self._put_aside(code(code_, (info or "").split()[0])) + "\n"
         except (IndexError, ClassNotFound):  # no language, or one that nobody knows
-            return f"{self._put_aside(plain(code_))}\n"
+            return self._put_aside(f"<pre>{escape(code_)}</pre>") + "\n"
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         """A picture that is attached; of any other only its description."""
