@@ -59,8 +59,8 @@ class WrittenAnswers(Entries):
         return [*takewhile(lambda entry: entry in loose and entry.anchor < 0, below)]
 
     def _take(self, place: int, found: list[Entry], loose: dict[Entry, str]) -> None:
-        if found := [entry for entry in found if entry in loose]:
-            self._answer(place, found, [loose.pop(entry) for entry in found])
+        if taken := {entry: loose.pop(entry) for entry in found if entry in loose}:
+            self._answer(place, taken)
 
     def _has_words(self, place: int) -> bool:
         """Whether the cell of a written answer holds words that are neither a stub's nor cut from a released cell."""
@@ -71,20 +71,21 @@ class WrittenAnswers(Entries):
 
     def _show(self, place: int, found: Mapping[Entry, str]) -> None:
         """Let the grader see what may be the answer, and what was lost."""
-        lost = self._unsure.get(place, "")
-        texts = [
-            text for text in [lost and f"*({lost})*", ELSEWHERE if found else "", *found.values()] if text
-        ]
-        entry = self._seen().get(place)
-        kept = entry.cell.source if entry and self._is_answered(place, entry) else ""
-        if not texts:
+        ours = [f"*({self._unsure[place]})*"] if place in self._unsure else []
+        if found:
+            ours.append(ELSEWHERE)
+        parts = [(text, Cell("markdown", text, "")) for text in ours]
+        parts += [(text, shown.cell) for shown, text in found.items()]
+        if not parts:
             return
-        old = [Cell("markdown", kept, "", entry.cell.attachments)] if kept and entry else []
-        cells = [*old, *(Cell("markdown", "", "") for _ in range(len(texts) - len(found)))]
-        cells += [shown.cell for shown in found]
-        source, pictures = _joined([*([kept] if old else []), *texts], cells)
-        if len(source) > len(kept) + MOST_ELSEWHERE:
-            source = f"{source[: len(kept) + MOST_ELSEWHERE]}\n\n… *(This is cut off; the notebook contains all of it.)*"
+        most = MOST_ELSEWHERE
+        entry = self._seen().get(place)
+        if entry and self._is_answered(place, entry):
+            parts.insert(0, (entry.cell.source, entry.cell))
+            most += len(entry.cell.source)
+        source, pictures = _joined(parts)
+        if len(source) > most:
+            source = f"{source[:most]}\n\n… *(This is cut off; the notebook contains all of it.)*"
         cell = Cell("markdown", source, self._names[place], pictures)
         if entry:
             entry.cell = cell
@@ -181,18 +182,18 @@ class WrittenAnswers(Entries):
             return ""
         return own_lines(cell.source, self._lines, self._text_stubs)
 
-    def _answer(self, place: int, found: list[Entry], texts: list[str]) -> None:
+    def _answer(self, place: int, found: Mapping[Entry, str]) -> None:
         """Give an answer texts that stand in other cells. Cells that hold nothing else go."""
         target = self._seen().get(place)
-        cells = [entry.cell for entry in found]
+        parts = [(text, entry.cell) for entry, text in found.items()]
         if target is not None and self._is_answered(place, target):  # keep what is there
-            texts, cells = [target.cell.source, *texts], [target.cell, *cells]
-        source, pictures = _joined(texts, cells)
+            parts.insert(0, (target.cell.source, target.cell))
+        source, pictures = _joined(parts)
         answer = Cell("markdown", source, self._names[place], pictures)
         whole = [e for e in found if e.anchor < 0 and e.cell.kind != "code"]
         if target is None:
             target = Entry(answer, place)
-            self._entries.insert(self._entries.index(found[0]), target)
+            self._entries.insert(self._entries.index(next(iter(found))), target)
             self._lost.add(place)
         target.cell = answer
         self._entries = [entry for entry in self._entries if entry not in whole]
@@ -206,11 +207,11 @@ def _fenced(code: str) -> str:
     return f"{fence}python\n{code.strip(chr(10))}\n{fence}"
 
 
-def _joined(texts: Iterable[str], cells: Iterable[Cell]) -> tuple[str, dict[str, dict[str, str]]]:
+def _joined(parts: Iterable[tuple[str, Cell]]) -> tuple[str, dict[str, dict[str, str]]]:
     """Texts of several cells as one, with their pictures: two of one name get different ones."""
     pictures: dict[str, dict[str, str]] = {}
     sources = []
-    for number, (text, cell) in enumerate(zip(texts, cells, strict=True)):
+    for number, (text, cell) in enumerate(parts):
         for name, picture in cell.attachments.items():
             new = name if pictures.get(name, picture) == picture else f"{number}-{name}"
             pictures[new] = picture
