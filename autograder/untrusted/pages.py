@@ -6,8 +6,7 @@ policy lets no script run but nbgrader's own, and nothing be loaded from elsewhe
 
 import copy
 import time
-from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -122,14 +121,10 @@ class Pages(HTMLExporter):
             return words or name
         return f"Check of {titles[name]}" if name in self._assignment.by_check_id else titles[name]
 
-    @cached_property
-    def _markdown(self) -> Callable[[Context, str], str]:
-        @pass_context
-        def markdown2html(context: Context, source: str) -> str:
-            attachments = context.get("cell", {}).get("attachments", {})
-            return self._written("markdown", source, attachments or None, self.hosts)
-
-        return markdown2html
+    @pass_context
+    def _markdown(self, context: Context, source: str) -> str:
+        attachments = context.get("cell", {}).get("attachments", {})
+        return self._written("markdown", source, attachments or None, self.hosts)
 
     def _code(self, source: str, language: str | None = None, metadata: Any = None) -> str:
         return self._written("code", source)
