@@ -47,9 +47,7 @@ def _schema(limits: Limits) -> dict[str, Any]:
         "additionalProperties": False,
     }
     no_metadata = {"type": "object", "maxProperties": 0}
-    stream = _record(
-        output_type={"const": "stream"}, name={"enum": ["stdout", "stderr"]}, text=_text(limits.output_bytes)
-    )
+    stream = _record(output_type={"const": "stream"}, name={"enum": ["stdout", "stderr"]}, text=text)
     display = _record(output_type={"const": "display_data"}, data=data, metadata=no_metadata)
     result = _record(
         output_type={"const": "execute_result"},
