@@ -44,21 +44,16 @@ def shown_verdicts(assignment: Assignment, notebook: NotebookNode, result: Resul
 
     Otherwise a test cell shows its own outputs, as nbgrader leaves them.
     """
-    others = {v.grade_id for v in result.verdicts if v.grade_id not in assignment.by_check_id}
-    places = {
-        grade_id(cell): place
+    silent = {
+        grade_id(cell)
         for place, cell in enumerate(notebook["cells"])
-        if grade_id(cell) in others and assignment.is_test(cell)
+        if assignment.is_test(cell) and not result.outputs.get(place)
     }
     return {
         verdict.grade_id: verdict
         for verdict in result.verdicts
         if verdict.grade_id in assignment.by_check_id
-        or (
-            verdict.grade_id in places
-            and verdict.status != Status.PASSED
-            and not result.outputs.get(places[verdict.grade_id])
-        )
+        or (verdict.grade_id in silent and verdict.status != Status.PASSED)
     }
 
 
