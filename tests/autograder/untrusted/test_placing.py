@@ -276,13 +276,6 @@ def test_a_text_far_away_is_shown_with_every_question_without_an_answer():
     assert restored["when"] == f"{ELSEWHERE}\n\nI think that the light has a longer way."
 
 
-def test_the_badge_that_colab_adds_is_no_text_of_the_student_s():
-    work = Work({})
-    badge = '<a href="https://colab.research.google.com/x"><img src="https://colab.research.google.com/assets/colab-badge.svg"/></a>'
-    work.cells.insert(0, {"cell_type": "markdown", "metadata": {}, "source": badge})
-    assert work.restored()["why"] == TEXT_STUB
-
-
 def test_pictures_come_along_and_none_takes_another_s_name():
     work = Work({})
     for number in range(2):
