@@ -92,16 +92,6 @@ def test_split_join_and_the_way_back(nine, desk):
         desk.undo("ann")
 
 
-def test_undo_gives_back_what_was_there(nine, desk):
-    give(desk, "ann", MIXTURE, 1, comment="first")
-    give(desk, "ann", MIXTURE, 2, comment="second")
-    assert desk.undo("ann").what == "2 points to 4 answers"
-    assert marks(nine)["bob"] == Mark(1, "first", waiting=False)
-    desk.undo("ann")
-    assert marks(nine)["bob"] == Mark()
-    assert desk.view("ann")["waiting"] == 8
-
-
 def test_another_program_goes_on_where_this_one_was(new_desk):
     first = new_desk()
     give(first, "ann", MIXTURE, 1, ticks=[0])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from autograder.gradebook.by_hand import Mark
 from autograder.source import grade_id
 from autograder.written.agreement import agreement
 from autograder.written.answers import Aliases, WrittenAnswers
@@ -66,16 +67,18 @@ def test_what_makes_no_sense_is_refused(small, desk, score, more, why):
     assert marks(small) == {"ada": None, "bob": None, "cem": None}
 
 
-def test_undo_says_what_was_given_where_nothing_was_before(desk):
+def test_undo_gives_back_what_was_there_and_says_what_was_given_where_nothing_was_before(small, desk):
     """So that ticks and comment need not be typed again."""
-    give(desk, "ann", "nothing", 1, ticks=[1], comment="And why?")
-    undone = desk.undo("ann")
-    assert undone.decision and (undone.decision.ticks, undone.decision.comment) == ((1,), "And why?")
     give(desk, "ann", "nothing", 1, ticks=[1], comment="And why?")
     give(desk, "ann", "nothing", 3, ticks=[0, 1])
     assert desk.undo("ann").decision is None, "the page shows what is there again"
     rows = [row for group in desk.view("ann")["groups"] for row in group["rows"]]
     assert [row["decision"]["comment"] for row in rows if row["decision"]] == ["And why?"]
+    assert class_of.marks(small.assignment, QUESTION)["bob"] == Mark(1, "And why?", waiting=False)
+    undone = desk.undo("ann")
+    assert undone.decision and (undone.decision.ticks, undone.decision.comment) == ((1,), "And why?")
+    assert class_of.marks(small.assignment, QUESTION)["bob"] == Mark()
+    assert desk.view("ann")["waiting"] == 3
 
 
 def test_one_s_own_last_action_is_undone(small, desk):
