@@ -39,7 +39,7 @@ class Room:
         self.problem = ""
         self._present: dict[str, tuple[float, str, str]] = {}  # {who: (when, question, group)}
 
-    def prepare(self, done: Callable[[str], None] = lambda title: None) -> None:
+    def prepare(self, done: Callable[[str], None]) -> None:
         """Group the answers to each question, so that the page need not wait for it."""
         try:
             for desk in self.desks.values():

@@ -1,7 +1,7 @@
 """A transaction on one question: what has been decided, what is changed, and how it is undone."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -57,10 +57,7 @@ class Transaction:
     def change_marks(self, who: str, what: str, changes: Mapping[str, tuple[Mark, Decision | None]]) -> None:
         """Give these students new marks, and remember how to take them back. `what` says it in words."""
         before = {
-            student: {
-                "mark": asdict(self.marks[student]),
-                "decision": asdict(decision) if (decision := self.state.decisions.get(student)) else None,
-            }
+            student: {"mark": self.marks[student], "decision": self.state.decisions.get(student)}
             for student in changes
         }
         self._set_marks(changes)
@@ -86,7 +83,7 @@ class Transaction:
                     "Some of these answers have been graded or handed in again since then, so nothing was undone."
                 )
         before = {
-            student: (Mark(**earlier["mark"]), msgspec.convert(earlier["decision"], Decision | None))
+            student: msgspec.convert((earlier["mark"], earlier["decision"]), tuple[Mark, Decision | None])
             for student, earlier in entry["before"].items()
         }
         self._set_marks(before)
