@@ -52,12 +52,17 @@ def reached(names: Iterable[str], used: Mapping[str, Iterable[str]], until: Iter
     return found
 
 
+def parse_quietly(source: str) -> ast.Module:
+    """`parse`, without warnings about escapes in a student's strings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return parse(source)
+
+
 def _parsed(source: str) -> ast.Module:
     for text in (source, _MAGIC.sub(r"\1pass", source)):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about escapes in a student's strings
-                return parse(text)
+            return parse_quietly(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     return ast.Module([], [])
