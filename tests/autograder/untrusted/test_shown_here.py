@@ -3,6 +3,7 @@
 import re
 from html import escape, unescape
 
+import nbformat
 import pytest
 
 from autograder.checks.status import Status
@@ -201,8 +202,6 @@ def test_a_short_copy_of_a_long_answer_is_found():
 
 def summary_of(course, student):
     """The list on top of a student's feedback."""
-    import nbformat
-
     notebook = nbformat.read(course.assignment.autograded(student) / f"{NAME}.ipynb", 4)
     with course.gradebook() as gradebook:
         submission = gradebook.find_submission_notebook(NAME, NAME, student)
