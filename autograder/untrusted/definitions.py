@@ -138,18 +138,19 @@ class Reader:
         if tree is None or source.startswith("%%"):
             return None
         lines = source.splitlines()
-        pieces: list[tuple[int, str]] = []
         starts: list[tuple[int, int]] = []
         for node in tree.body:
             key = next((key for key, names in wanted.items() if _defined_by(node) in names), None)
             if key is not None and (not starts or starts[-1][1] != key):
                 starts.append((_first_line(node, lines), key))
-        if [key for _, key in starts] != list(dict.fromkeys(key for _, key in starts)):
+        if len({key for _, key in starts}) < len(starts):
             return None
-        ends = [line for line, _ in starts[1:]] + [len(lines)]
-        for number, ((line, key), end) in enumerate(zip(starts, ends, strict=True)):
-            pieces.append((key, "\n".join(lines[line if number else 0 : end]).strip("\n")))
-        return pieces
+        begins = [0, *(line for line, _ in starts[1:])]
+        ends = [*begins[1:], len(lines)]
+        return [
+            (key, "\n".join(lines[begin:end]).strip("\n"))
+            for (_, key), begin, end in zip(starts, begins, ends, strict=True)
+        ]
 
     def tree(self, source: str) -> ast.Module | None:
         """The syntax tree of a cell, without lines of IPython's own; None if it is no Python, or too long."""
