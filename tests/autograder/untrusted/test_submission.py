@@ -166,12 +166,6 @@ def read(folder):
     return read_submission(folder, "ada", Assignment(folder.parents[2], "hw"), RELEASE)
 
 
-def test_a_submission_has_its_time(folder):
-    (folder / "hw.ipynb").write_text(nbformat.writes(RELEASE))
-    (folder / "timestamp.txt").write_text("2026-10-01 12:00:00 UTC")
-    assert (read(folder).status, read(folder).timestamp) == (None, datetime(2026, 10, 1, 12))
-
-
 @pytest.mark.parametrize("text", ["", "yesterday", "9" * 500, "2026-13-45"])
 def test_an_unreadable_time_is_no_time(folder, text):
     (folder / "hw.ipynb").write_text(nbformat.writes(RELEASE))
