@@ -189,15 +189,20 @@ class _Placing(WrittenAnswers, Doubts):
             entry = self._definer(place, seen)
             if entry is not None:
                 holders.setdefault(entry, []).append(place)
-        for entry, places in holders.items():
-            if parts := self._parts(entry, places):
-                number = self._entries.index(entry)
-                self._entries[number : number + 1] = parts
-                found = {part.place for part in parts} & {*places}
-                self._entries = [e for e in self._entries if e in parts or e.place not in found]
-                self._lost |= found
-                if entry.cell.kind != "code":
-                    self._unsure.update(dict.fromkeys(found, TURNED))
+        cut = {entry: parts for entry, places in holders.items() if (parts := self._parts(entry, places))}
+        found = {entry: {part.place for part in parts} & {*holders[entry]} for entry, parts in cut.items()}
+        elsewhere = set[int]().union(*found.values())
+        self._lost |= elsewhere
+        for entry, places in found.items():
+            if entry.cell.kind != "code":
+                self._unsure.update(dict.fromkeys(places, TURNED))
+        # All at once: the stub of one answer may hold another.
+        self._entries = [
+            part
+            for entry in self._entries
+            for part in cut.get(entry, [entry])
+            if part.place in found.get(entry, ()) or part.place not in elsewhere
+        ]
 
     def _definer(self, place: int, seen: Mapping[int, Entry]) -> Entry | None:
         """The last cell of the student's before its test, else the last of all, that defines an unanswered function."""

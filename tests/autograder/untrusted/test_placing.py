@@ -207,6 +207,25 @@ def test_a_stub_is_put_back_ahead_of_what_the_student_has_in_its_place():
     assert work.order("third", "half", "third-check")
 
 
+@pytest.mark.parametrize("after", ["title", "half", "end"])
+def test_an_answer_outside_the_merged_stubs_is_found(after):
+    work = Work({})
+    work["half"]["source"] += "\n\n\n" + work["third"]["source"]
+    work.remove("third")
+    work.add(after, HALF)
+    unanswered = {name: RELEASED[name] for name in ("why", "third", "when")}
+    assert work.restored() == unanswered | {"half": HALF}
+
+
+def test_so_is_one_below_a_stub_to_which_another_answer_was_added():
+    work = Work()
+    work["half"]["source"] = RELEASED["half"] + "\n\n\n" + THIRD
+    work.remove("third")
+    work.add("half", HALF)
+    work.restored()
+    assert work.as_run() == RIGHT
+
+
 def test_a_merged_cell_with_an_error_is_not_called_unanswered():
     work = Work()
     work["half"]["source"] += "\n\ndef third(x:\n    return x / 3"
