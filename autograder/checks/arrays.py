@@ -4,47 +4,33 @@ A course chooses one of ADAPTERS. Whatever it chose, an answer may be either: wh
 """
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 BFLOAT16 = "computed in bfloat16, which keeps two to three digits"
 
 
-class Arrays(Protocol):
-    """The arrays of a course."""
-
-    @property
-    def name(self) -> str:
-        """The name in ADAPTERS, by which a course chooses them."""
-
-    @property
-    def word(self) -> str:
-        """What they are called in sentences to students: "tensor"."""
-
-    def argument(self, array: np.ndarray) -> Any:
-        """What a function is given for an array: a copy, so that whatever it writes stays out of the case."""
-
-
 @dataclass(frozen=True)
-class _NumpyArrays:
-    name: str = "numpy"
-    word: str = "array"
+class Arrays:
+    """The arrays of a course.
 
-    def argument(self, array: np.ndarray) -> np.ndarray:
-        return array.copy()
+    name      in ADAPTERS, by which a course chooses them;
+    word      what they are called in sentences to students: "tensor";
+    argument  makes what a function is given for an array: a copy, so that whatever it writes stays out of the case.
+    """
+
+    name: str
+    word: str
+    argument: Callable[[np.ndarray], Any]
 
 
-@dataclass(frozen=True)
-class _TorchTensors:
-    name: str = "torch"
-    word: str = "tensor"
+def _tensor(array: np.ndarray) -> Any:
+    import torch  # optional: a course in numpy does without
 
-    def argument(self, array: np.ndarray) -> Any:
-        import torch  # optional: a course in numpy does without
-
-        return torch.from_numpy(array.copy())
+    return torch.from_numpy(array.copy())
 
 
 def with_article(word: str) -> str:
@@ -52,7 +38,10 @@ def with_article(word: str) -> str:
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
-ADAPTERS: dict[str, Arrays] = {adapter.name: adapter for adapter in (_NumpyArrays(), _TorchTensors())}
+ADAPTERS = {
+    adapter.name: adapter
+    for adapter in (Arrays("numpy", "array", np.ndarray.copy), Arrays("torch", "tensor", _tensor))
+}
 
 LISTS = {
     name: f"a list was accepted in place of {with_article(adapter.word)}"
