@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.arrays import ADAPTERS, LISTS, NUMBERS, Arrays, read_array
+from autograder.checks.arrays import ADAPTERS, LISTS, NUMBERS, Arrays, read_array, with_article
 from autograder.checks.exceptions import WrongCall
 from autograder.checks.gradients import Differentiable, gradients_of
 from autograder.checks.status import Problem
@@ -180,5 +180,4 @@ def _stacked(value: list | tuple, notes: dict[str, None], adapter: Arrays) -> np
 def _kind(value: Any) -> str:
     if callable(value):
         return f"the function {getattr(value, '__name__', '?')} itself; was it called?"
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return with_article(type(value).__name__)
