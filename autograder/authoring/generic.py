@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autograder.authoring.mutants import Mutant, Mutation, become, changed_cells, setting
+from autograder.authoring.mutants import Mutant, Mutation, become, becoming, changed_cells, setting
 
 EXCHANGED = {
     "any": "all", "all": "any", "argmax": "argmin", "argmin": "argmax", "first": "last",
@@ -92,8 +92,7 @@ def _of_comparison(node: ast.Compare, tables: dict[str, set[str]]) -> Iterator[M
 
 
 def _of_subscript(node: ast.Subscript) -> Iterator[Mutation]:
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    for number, part in enumerate(parts):
+    for number, part in enumerate(_places(node)):
         if isinstance(part, ast.Slice):
             for bound in ("lower", "upper", "step"):
                 if getattr(part, bound) is not None:
@@ -103,9 +102,14 @@ def _of_subscript(node: ast.Subscript) -> Iterator[Mutation]:
             and isinstance(part.value, int)
             and not isinstance(part.value, bool)
         ):
-            yield _at(number, -1 if part.value == 0 else 0)
+            yield _at(number, "-1" if part.value == 0 else "0")
         elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub):
-            yield _at(number, 0)
+            yield _at(number, "0")
+
+
+def _places(node: ast.Subscript) -> Sequence[ast.expr]:
+    """What stands between the brackets: of `x[:, 0]` a slice and a number."""
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
 def _without(name: str, number: int) -> Mutation:
@@ -123,7 +127,7 @@ def _without(name: str, number: int) -> Mutation:
 def _only_first(number: int) -> Mutation:
     def mutate(node: Any) -> None:
         every = node.generators[number].iter
-        node.generators[number].iter = ast.parse(f"list({ast.unparse(every)})[:1]", mode="eval").body
+        becoming(f"list({ast.unparse(every)})[:1]")(every)
 
     return mutate
 
@@ -137,28 +141,14 @@ def _looked_up(table: str) -> Mutation:
 
     def mutate(node: Any) -> None:
         left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])
-        both = ast.parse(
-            f"None not in ({left}, {right}) and {table}[{left}] == {table}[{right}]", mode="eval"
-        ).body
-        become(node, both)
+        becoming(f"None not in ({left}, {right}) and {table}[{left}] == {table}[{right}]")(node)
 
     return mutate
 
 
 def _unbounded(number: int, bound: str) -> Mutation:
-    def mutate(node: Any) -> None:
-        parts: Sequence[Any] = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        setattr(parts[number], bound, None)
-
-    return mutate
+    return lambda node: setattr(_places(node)[number], bound, None)
 
 
-def _at(number: int, index: int) -> Mutation:
-    def mutate(node: Any) -> None:
-        constant = ast.parse(repr(index), mode="eval").body
-        if isinstance(node.slice, ast.Tuple):
-            node.slice.elts[number] = constant
-        else:
-            node.slice = constant
-
-    return mutate
+def _at(number: int, index: str) -> Mutation:
+    return lambda node: becoming(index)(_places(node)[number])

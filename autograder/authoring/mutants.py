@@ -228,12 +228,12 @@ def _mutations(node: ast.AST, parts: Sequence[str] = ()) -> Iterator[Mutation]:
         value = node.operand.value if isinstance(node.operand, ast.Constant) else None
         if isinstance(node.op, ast.USub) and isinstance(value, int | float) and not isinstance(value, bool):
             for constant in _other_constants(-value):
-                yield _becoming(constant)
+                yield becoming(repr(constant))
         else:
             yield lambda n: become(n, n.operand)
     elif isinstance(node, ast.Constant):
         for constant in _other_constants(node.value):
-            yield _becoming(constant)
+            yield becoming(repr(constant))
     elif isinstance(node, ast.Attribute) and node.attr in METHODS:
         yield lambda n: setattr(n, "attr", METHODS[n.attr])
     elif isinstance(node, ast.Call) and _is_part(node.func):
@@ -248,8 +248,9 @@ def setting(name: str, value: Any) -> Mutation:
     return lambda node: setattr(node, name, value)
 
 
-def _becoming(constant: Any) -> Mutation:
-    return lambda node: become(node, ast.parse(repr(constant), mode="eval").body)
+def becoming(expression: str) -> Mutation:
+    """Turns a node into this expression."""
+    return lambda node: become(node, ast.parse(expression, mode="eval").body)
 
 
 def _other_constants(value: Any) -> list[Any]:
