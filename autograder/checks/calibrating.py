@@ -89,7 +89,7 @@ class Calibration:
         if not self.compared:
             return mimes
         lines = [
-            f"{'✓' if one.close else ' '} {one.name}: {_shown(one.predicted)} (result: {_shown(one.found)})"
+            f"{'✓' if one.close else ' '} {one.name}: {shown(one.predicted)} (result: {shown(one.found)})"
             for one in self.compared
         ]
         mimes["text/plain"] = "\n  ".join([mimes["text/plain"], *lines])
@@ -142,7 +142,7 @@ class Calibration:
         cell = 'style="text-align:left;white-space:normal;padding:2px 14px 2px 0"'
         rows = "".join(
             f"<tr><td {cell}>{'✓' if one.close else ''}</td><td {cell}>{escape(one.name)}</td>"
-            f"<td {cell}>{in_html(_shown(one.predicted))}</td><td {cell}>{in_html(_shown(one.found))}</td></tr>"
+            f"<td {cell}>{in_html(shown(one.predicted))}</td><td {cell}>{in_html(shown(one.found))}</td></tr>"
             for one in self.compared
         )
         head = "".join(f"<th {cell}>{title}</th>" for title in ("", "name", "your prediction", "result"))
@@ -181,8 +181,8 @@ def _was(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def _shown(value: float | str) -> str:
-    """Three digits, but all of a number above a thousand; a sentence as it is."""
+def shown(value: float | str) -> str:
+    """Three digits, but all of a number above a thousand: 0.464, 1,538; a sentence as it is."""
     if isinstance(value, str):
         return value
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -64,8 +64,8 @@ def reveal(name: str = "", value: float | str | None = None, because: Mapping[st
         yours = "You made no prediction."
     else:
         calibrating.remember(name, guess, value)
-        yours = f"You predicted {_number(guess)}, which is off by {abs(guess - value):.2g}."
-    display(Note(f"Prediction {name}", (f"The result is {_number(value)}. {yours}",)))
+        yours = f"You predicted {calibrating.shown(guess)}, which is off by {abs(guess - value):.2g}."
+    display(Note(f"Prediction {name}", (f"The result is {calibrating.shown(value)}. {yours}",)))
 
 
 def _about_the_choice(guess: Any, right: str, because: Mapping[str, str]) -> str:
@@ -84,8 +84,3 @@ def _number_in(function: str, name: str, value: Any) -> float:
         raise WrongCall(
             f"{function}({name!r}, …) takes one number, such as 0.5 or 1200; {shown[:60]} is not one."
         ) from None
-
-
-def _number(value: float) -> str:
-    """Three digits, but all of a number above a thousand: 0.464, 1,538."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
