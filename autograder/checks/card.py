@@ -13,6 +13,7 @@ from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Answer, handed_out
 from autograder.checks.comparing import compare, label
 from autograder.checks.describing import described
+from autograder.checks.explaining.words import enumerated
 from autograder.checks.judging import Verdict
 from autograder.checks.notes import RIGHT, WAITING, WRONG, in_html
 from autograder.checks.panels import Panels, numbers, panels
@@ -105,7 +106,7 @@ class Card:
         if len(numbers) == len(self.answers):
             which = f"all {len(numbers)} inputs" if numbers[1:] else "its only input"
         else:
-            which = f"input{'s' if numbers[1:] else ''} {_listed(numbers)} of {len(self.answers)}"
+            which = f"input{'s' if numbers[1:] else ''} {enumerated(numbers)} of {len(self.answers)}"
         return [
             f"Your answer is wrong on {which}. Input {at + 1}: {inputs}.",
             f'case("{self.key.name}") gives you this input to try. print(…) works inside your function, too.',
@@ -143,11 +144,6 @@ class Card:
             )
         html = f'<div role="status" style="border-left:4px solid {colour};padding:6px 10px;margin:2px 0">{"".join(body)}</div>'
         return {"text/plain": self.text(), "text/html": html}
-
-
-def _listed(names: list[str]) -> str:
-    """ "1", "1 and 2", "1, 2 and 3"."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def heat_maps(shown: Panels, called: str = "") -> tuple[bytes, str]:

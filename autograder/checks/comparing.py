@@ -13,7 +13,7 @@ from autograder.checks import planted
 from autograder.checks.arrays import ADAPTERS, BFLOAT16, FORMS, LISTS, with_article
 from autograder.checks.asking import Answer
 from autograder.checks.explaining.shapes import NOTHING, shape_sentence
-from autograder.checks.explaining.words import number
+from autograder.checks.explaining.words import enumerated, number
 from autograder.checks.gradients import CUTS, NEEDED, TOLERANCE, same_gradients, what_is_cut
 from autograder.checks.planted import Exposure, Planted
 from autograder.checks.status import Problem, Status
@@ -391,7 +391,7 @@ def listed_names(names: Sequence[str]) -> str:
     shown = [f"`{name[:100]}`" for name in names[:MOST_NAMED]]
     if len(names) > MOST_NAMED:
         shown.append(f"{len(names) - MOST_NAMED} more")
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+    return enumerated(shown)
 
 
 def in_order(parts: Iterable[str], rule: Rule) -> list[str]:

@@ -1,12 +1,13 @@
 """Wrong shapes in words: which axes are swapped, missing or too many, and what the numbers show about them."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autograder.checks.explaining.nearness import MOST
+from autograder.checks.explaining.words import enumerated
 
 REDUCTIONS: tuple[tuple[str, Callable[[np.ndarray, int], np.ndarray]], ...] = (
     ("the sums", lambda x, axis: x.sum(axis)),
@@ -35,7 +36,7 @@ def shape_sentence(got: tuple[int, ...], want: tuple[int, ...], axes: str = "") 
         return f"{names[axis]} ({want[axis]})" if names else f"axis {axis} (size {want[axis]})"
 
     def subject(axes: Sequence[int]) -> str:
-        said = _enumerated(map(name, axes))
+        said = enumerated(map(name, axes))
         return f"The {'axis' if len(axes) == 1 else 'axes'} {said}" if names else f"A{said[1:]}"
 
     expected = ", ".join(f"{n}={size}" for n, size in zip(names, want, strict=True)) if names else ""
@@ -51,20 +52,15 @@ def shape_sentence(got: tuple[int, ...], want: tuple[int, ...], axes: str = "") 
     if len(got) > len(want):
         extra = _left_over(got, want)
         if len(extra) == len(got) - len(want):
-            sizes = _enumerated(f"axis {axis} of size {got[axis]}" for axis in extra)
+            sizes = enumerated(f"axis {axis} of size {got[axis]}" for axis in extra)
             question = (
                 " Is a keepdim or an unsqueeze left over?" if all(got[axis] == 1 for axis in extra) else ""
             )
             return f"{facts} {'One axis' if len(extra) == 1 else f'{len(extra)} axes'} too many: {sizes}.{question}"
     if len(got) == len(want):
         off = [axis for axis in range(len(want)) if got[axis] != want[axis]]
-        return f"{facts} Look at {_enumerated(dict.fromkeys(f'{name(axis)}, which has size {got[axis]} in your answer' for axis in off))}."
+        return f"{facts} Look at {enumerated(dict.fromkeys(f'{name(axis)}, which has size {got[axis]} in your answer' for axis in off))}."
     return facts
-
-
-def _enumerated(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _there_is_none(got: tuple[int, ...], want: tuple[int, ...]) -> str:

@@ -1,6 +1,6 @@
 """Numbers as a sentence says them: 0.3333 is 1/3, 1.443 is 1/ln 2."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import e, log, pi, sqrt
 
 import numpy as np
@@ -45,9 +45,13 @@ def in_words(factor: float) -> str:
 def listed(values: Sequence[float]) -> str:
     """ "1", "1 and 2", "1, 2 and 3"; of more than four numbers the first four and "…"."""
     shown = [number(value) for value in values[:4]]
-    if len(values) > 4:
-        return ", ".join(shown) + ", …"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
+    return ", ".join(shown) + ", …" if len(values) > 4 else enumerated(shown)
+
+
+def enumerated(words: Iterable[str]) -> str:
+    """ "1", "1 and 2", "1, 2 and 3"."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def as_sentence(name: str) -> str:
