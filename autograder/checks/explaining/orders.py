@@ -1,5 +1,7 @@
 """Whether the expected numbers stand in other places: transposed, reversed, shifted, mixed up."""
 
+from itertools import combinations
+
 import numpy as np
 
 from autograder.checks.explaining.axes import axis_name, common_axes, swap_name
@@ -12,12 +14,9 @@ def in_other_places(pairs: Pairs, names: str) -> str:
         return ""
     axes = common_axes([pair.want.shape for pair in pairs])
     dims = pairs[0].want.ndim
-    for left in axes:
-        for right in axes:
-            if left < right:
-                sentence = _swapped(pairs, left, right, names)
-                if sentence:
-                    return sentence
+    for left, right in combinations(axes, 2):
+        if sentence := _swapped(pairs, left, right, names):
+            return sentence
     for axis in axes:
         where = axis_name(axis, dims, names)
         if all(near(pair.got, np.flip(pair.want, axis)) for pair in pairs):

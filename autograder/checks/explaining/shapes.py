@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from autograder.checks.explaining.axes import common_axes
 from autograder.checks.explaining.nearness import MOST
 from autograder.checks.explaining.words import enumerated
 
@@ -88,7 +90,7 @@ def numbers_despite_shape(got: Sequence[np.ndarray], want: Sequence[np.ndarray])
     if len(np.unique(np.concatenate([b.ravel() for _, b in pairs]))) < 3:
         return ""
     with np.errstate(all="ignore"):
-        for axes in _exchanges(pairs):
+        for axes in combinations(common_axes([array.shape for pair in pairs for array in pair]), 2):
             if all(_near(a.swapaxes(*axes), b) for a, b in pairs):
                 return "If these axes are exchanged, all of your numbers are right."
         if all(a.size == b.size and _near(a.ravel(), b.ravel()) for a, b in pairs):
@@ -103,10 +105,10 @@ def numbers_despite_shape(got: Sequence[np.ndarray], want: Sequence[np.ndarray])
         for reduction, of_all in (("mean", np.mean), ("sum", np.sum)):
             if max(dims) > 0 and all(b.ndim == 0 and _near(np.asarray(of_all(a)), b) for a, b in pairs):
                 return f"The expected number is the {reduction} of all your numbers."
-        if len(pairs) and all(a.ndim == b.ndim and a.ndim > 0 and _leads(a, b) for a, b in pairs):
-            return "If your answer and the expected one are aligned at the beginning, the numbers that overlap are right."
-        if len(pairs) and all(a.ndim == b.ndim and a.ndim > 0 and _trails(a, b) for a, b in pairs):
-            return "If your answer and the expected one are aligned at the end, the numbers that overlap are right."
+        from_the_end = [(np.flip(a), np.flip(b)) for a, b in pairs]
+        for place, turned in (("beginning", pairs), ("end", from_the_end)):
+            if all(a.ndim == b.ndim and a.ndim > 0 and _overlap(a, b) for a, b in turned):
+                return f"If your answer and the expected one are aligned at the {place}, the numbers that overlap are right."
     return ""
 
 
@@ -169,24 +171,14 @@ def _sizes(case: Mapping[str, Any]) -> set[int]:
     return shapes | {value for value in case.values() if type(value) is int}
 
 
-def _exchanges(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> list[tuple[int, int]]:
-    least = min(min(a.ndim, b.ndim) for a, b in pairs)
-    return [(left, right) for left in range(-least, 0) for right in range(left + 1, 0)]
-
-
 def _reduces(longer: np.ndarray, shorter: np.ndarray, reduce: Any, axis: int) -> bool:
     return longer.ndim >= -axis and longer.shape[axis] > 1 and _near(reduce(longer, axis), shorter)
 
 
-def _leads(a: np.ndarray, b: np.ndarray) -> bool:
+def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether the numbers agree where both arrays have some, aligned at the beginning."""
     both = tuple(slice(0, min(sizes)) for sizes in zip(a.shape, b.shape, strict=True))
     return a[both].size > 2 and _near(a[both], b[both])
-
-
-def _trails(a: np.ndarray, b: np.ndarray) -> bool:
-    both = [min(sizes) for sizes in zip(a.shape, b.shape, strict=True)]
-    left, right = (x[tuple(slice(n - k, n) for n, k in zip(x.shape, both, strict=True))] for x in (a, b))
-    return left.size > 2 and _near(left, right)
 
 
 def _near(a: np.ndarray, b: np.ndarray) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -193,15 +194,11 @@ def _of_mask(name: str, mask: np.ndarray) -> Iterator[Fact]:
 
 
 def _of_sizes(case: Mapping[str, Any]) -> Iterator[Fact]:
-    arrays = {name: value for name, value in case.items() if isinstance(value, np.ndarray)}
-    names = list(arrays)
-    for position, first in enumerate(names):
-        for second in names[position + 1 :]:
-            left, right = arrays[first].shape, arrays[second].shape
-            # That a mask happens to have the shape of what it masks is no cause of anything.
-            alike = arrays[first].dtype.kind == arrays[second].dtype.kind
-            if alike and len(left) == len(right) > 1:
-                sentence = "the same shape" if left == right else "different shapes"
-                yield Fact(
-                    f"`{first}` and `{second}` have {sentence}", first, 2, left != right, left == right
-                )
+    arrays = [(name, value) for name, value in case.items() if isinstance(value, np.ndarray)]
+    for (first, left), (second, right) in combinations(arrays, 2):
+        # That a mask happens to have the shape of what it masks is no cause of anything.
+        alike = left.dtype.kind == right.dtype.kind
+        if alike and left.ndim == right.ndim > 1:
+            same = left.shape == right.shape
+            shapes = "the same shape" if same else "different shapes"
+            yield Fact(f"`{first}` and `{second}` have {shapes}", first, 2, edge=not same, plain=same)
