@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, MutableSet
 from contextlib import suppress
 from dataclasses import dataclass
+from traceback import walk_tb
 from types import CodeType, FunctionType, TracebackType
 from typing import Any
 
@@ -98,7 +99,7 @@ class Skipping:
         """Whether an error has been shown as what it is, and not by its traceback."""
         cell = running_cell()
         if isinstance(error, NotImplementedError) and (cell or _slider_moved()):
-            code = last_frame(trace).tb_frame.f_code
+            code = last_frame(trace).f_code
             if not in_notebook(code.co_filename) or stub_name(error) is None:
                 return False
             self._skip_with_card(cell, _qualified(code), error)
@@ -113,7 +114,7 @@ class Skipping:
         return False
 
     def _name_shown(self, cell: str, name: str, error: NameError, trace: TracebackType) -> bool:
-        code = last_frame(trace).tb_frame.f_code
+        code = last_frame(trace).f_code
         if not in_notebook(code.co_filename):
             return False
         own = self._is_the_student_s(code, cell)
@@ -173,7 +174,7 @@ class Skipping:
     def _not_bound(self, trace: TracebackType | None) -> set[str]:
         """The names that the statement that failed, and those after it, would have bound in the notebook, or filled."""
         source, file = self.shell.transform_cell(_running_source()), self._file_of(_running_source())
-        codes = ((at.tb_lineno, at.tb_frame.f_code) for at in _steps(trace))
+        codes = ((line, frame.f_code) for frame, line in walk_tb(trace))
         lines = [line for line, code in codes if (code.co_filename, code.co_name) == (file, "<module>")]
         if not lines:  # the cell goes on: a slider has called this
             return set()
@@ -286,12 +287,6 @@ def _qualified(code: CodeType) -> str:
     """The name of a function, with that of its class; "" for code outside of functions."""
     name = code.co_qualname.rpartition("<locals>.")[2]
     return "" if name.startswith("<") else name[:100]
-
-
-def _steps(trace: TracebackType | None) -> Iterator[TracebackType]:
-    while trace:
-        yield trace
-        trace = trace.tb_next
 
 
 def _names_in(code: CodeType) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What an error of a notebook's code means: still a stub, a name that is not there, or a mistake."""
 
 import traceback
-from types import TracebackType
+from types import FrameType, TracebackType
 
 NOT_RUN = "The cell that defines this name was not run, or it stopped with an error: look there first."
 
@@ -17,7 +17,7 @@ def stub_name(error: NotImplementedError) -> str | None:
         return ""
     if message(error) and not (frames[-1].line or "").startswith("raise NotImplementedError"):
         return None
-    name = last_frame(trace).tb_frame.f_code.co_qualname.rpartition("<locals>.")[2].partition(".")[0]
+    name = last_frame(trace).f_code.co_qualname.rpartition("<locals>.")[2].partition(".")[0]
     return name[:100] if name.isidentifier() else ""
 
 
@@ -49,8 +49,7 @@ def in_notebook(filename: str) -> bool:
     return "ipykernel_" in filename or filename.startswith(("<ipython-input", "<cell"))
 
 
-def last_frame(trace: TracebackType) -> TracebackType:
+def last_frame(trace: TracebackType) -> FrameType:
     """Where the error was raised."""
-    while trace.tb_next:
-        trace = trace.tb_next
-    return trace
+    *_, (frame, _) = traceback.walk_tb(trace)
+    return frame
