@@ -5,7 +5,7 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from inspect import isclass
-from typing import Any
+from typing import Any, NoReturn
 
 from IPython.display import display
 
@@ -72,19 +72,25 @@ def check(
         _show(warned)
     card = Card(key, verdict, answers, _needs(name, answers), _unfinished(key, call))
     _last[name] = card
-    journal.save_check(name, None if verdict.status == Status.MISSING else verdict.passed)
     _remember(name, verdict.status)
     if verdict.passed:
         display(card)
         return
-    validating = os.environ.get("NBGRADER_EXECUTION") == "validate"
-    if not validating:
-        display(card)
-    brief = f"{card.title} (see above)" if skipping.running_cell() else ""
-    text = card.text() if validating else card.summary()
-    if verdict.status == Status.MISSING:
-        raise Unanswered(text, card.needs or _function_of(name), brief)
-    raise CheckFailed(text, brief)
+    _stop(card, (card.needs or _function_of(name)) if verdict.status == Status.MISSING else "")
+
+
+def _stop(shown: Card | Note, needs: str = "") -> NoReturn:
+    """Show why a check does not pass, and end its cell. Validate shows the error alone, which then says all.
+
+    needs  the function without which there is no answer; "" where there is a wrong one.
+    """
+    if os.environ.get("NBGRADER_EXECUTION") == "validate":
+        text = shown.text()
+    else:
+        display(shown)
+        text = shown.summary()
+    brief = f"{shown.title} (see above)" if skipping.running_cell() else ""
+    raise Unanswered(text, needs, brief) if needs else CheckFailed(text, brief)
 
 
 def _show(warned: Sequence[warnings.WarningMessage]) -> None:
@@ -93,19 +99,15 @@ def _show(warned: Sequence[warnings.WarningMessage]) -> None:
         warnings.showwarning(one.message, one.category, one.filename, one.lineno, one.file, one.line)
 
 
-def _lent(name: str) -> None:
+def _lent(name: str) -> NoReturn:
     """Stop the check of a function that was lent: there is no answer of the student's to look at."""
     note = Note(
         f"{lending.SIGN} {name}: lent, earns no points",
         ("Write your own function and run this cell again.",),
         WAITING,
     )
-    journal.save_check(name, None)
     _remember(name, Status.MISSING)
-    if os.environ.get("NBGRADER_EXECUTION") != "validate":
-        display(note)
-    text = "\n  ".join([note.title, *note.lines])
-    raise Unanswered(text, _function_of(name), f"{note.title} (see above)" if skipping.running_cell() else "")
+    _stop(note, _function_of(name))
 
 
 def _out_of_date(name: str) -> str:
@@ -115,13 +117,10 @@ def _out_of_date(name: str) -> str:
     return kernel.edits.why_old(function, kernel.function(function)) if kernel else ""
 
 
-def _not_taken(name: str, why: str) -> None:
+def _not_taken(name: str, why: str) -> NoReturn:
     """Stop the check of a function from before an edit: its verdict would be about another text than the student sees."""
     note = Note(f"✗ {name}: the last change to its cell has not taken effect", (why,), WRONG)
-    if os.environ.get("NBGRADER_EXECUTION") != "validate":
-        display(note)
-    text = "\n  ".join([note.title, *note.lines])
-    raise CheckFailed(text, f"{note.title} (see above)" if skipping.running_cell() else "")
+    _stop(note)
 
 
 _NOT_RUN = re.compile(rf"NameError: name '(\w+)' is not defined\b.*\n{re.escape(NOT_RUN)}")
@@ -170,6 +169,8 @@ def _function_of(name: str) -> str:
 
 
 def _remember(name: str, status: Status) -> None:
+    """Keep how a check ended: in the journal, and in this kernel for the cells that use a wrong function."""
+    journal.save_check(name, None if status == Status.MISSING else status == Status.PASSED)
     if kernel := skipping.active():
         for told in (case, hint, lending.borrow):  # cards tell of them: a notebook may not have imported them
             kernel.shell.user_ns.setdefault(told.__name__, told)

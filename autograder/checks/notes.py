@@ -23,6 +23,12 @@ class Note:
     lines: tuple[str, ...] = ()
     colour: str = RIGHT
 
+    def text(self) -> str:
+        """The title and the lines, where no frame can be shown."""
+        return "\n  ".join([self.title, *self.lines])
+
+    summary = text  # of a card it is shorter
+
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         rows = "".join(
             f'<div style="margin-top:4px;white-space:pre-wrap">{in_html(line)}</div>' for line in self.lines
@@ -31,4 +37,4 @@ class Note:
             f'<div role="note" style="border-left:4px solid {self.colour};padding:6px 10px;margin:2px 0">'
             f'<div style="font-weight:600">{in_html(self.title)}</div>{rows}</div>'
         )
-        return {"text/plain": "\n  ".join([self.title, *self.lines]), "text/html": html}
+        return {"text/plain": self.text(), "text/html": html}
