@@ -131,16 +131,6 @@ def checks() -> dict[str, bool | None]:
     return read()["checks"]
 
 
-def predictions() -> dict[str, float | str]:
-    """By name: the number that the student predicted, or the sentence that was chosen."""
-    return read()["predictions"]
-
-
 def save_check(name: str, passed: bool | None) -> None:
     """Remember how the check of an exercise ended; None when there was no answer."""
     save("checks", name, passed)
-
-
-def save_prediction(name: str, value: float | str) -> None:
-    """Remember a prediction, in place of an earlier one of the same name."""
-    save("predictions", name, value)

@@ -35,11 +35,11 @@ def predict(name: str = "", value: float | str | None = None, choices: Sequence[
             raise WrongCall(
                 f'predict("{name}", …) takes the letter of a choice in quotes, "a" to "{list(listed)[-1]}".'
             )
-        journal.save_prediction(name, chosen)
+        journal.save("predictions", name, chosen)
         display(Note(f"Prediction {name}", (f"You predict: {chosen}. Run the next cell to see the result.",)))
         return
     number = _number_in("predict", name, value)
-    journal.save_prediction(name, number)
+    journal.save("predictions", name, number)
     display(Note(f"Prediction {name}", (f"You predict {number:g}. Run the next cell to see the result.",)))
 
 
@@ -52,7 +52,7 @@ def reveal(name: str = "", value: float | str | None = None, because: Mapping[st
         return
     if not isinstance(name, str) or not name or value is None:
         raise WrongCall('reveal takes the name of a prediction and the result: reveal("topic.name", 0.5).')
-    guess = journal.predictions().get(name)
+    guess = journal.read()["predictions"].get(name)
     if isinstance(value, str):
         if isinstance(guess, str):
             calibrating.remember(name, guess, value)

@@ -44,7 +44,7 @@ def test_after_a_restart_the_first_hint_is_where_one_was(shown, monkeypatch):
 def test_a_choice_is_made_by_its_letter_in_either_case(shown):
     for letter in ("b", "B", " b "):
         predicting.predict("steps.doubled", letter, choices=("more", "less"))
-        assert journal.predictions() == {"steps.doubled": "less"}
+        assert journal.read()["predictions"] == {"steps.doubled": "less"}
     with pytest.raises(WrongCall, match='"a" to "b"'):
         predicting.predict("steps.doubled", "c", choices=("more", "less"))
 

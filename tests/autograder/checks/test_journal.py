@@ -80,7 +80,7 @@ def test_a_file_from_before_there_were_parts_is_read_and_kept(tmp_path, monkeypa
     with journal.changing("scoreboard") as rows:
         rows["BERT"] = {"place": len(rows) + 1}
     assert journal.checks() == {"demo.first": True, "demo.second": False}
-    assert journal.predictions() == old["predictions"]
+    assert journal.read()["predictions"] == old["predictions"]
     assert journal.read()["scoreboard"] == {"GPT": {"place": 1}, "BERT": {"place": 2}}
     monkeypatch.chdir(tmp_path)  # a notebook of no known course sees what no course is known of
     assert journal.checks() == {"demo.first": True}
