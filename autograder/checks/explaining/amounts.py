@@ -57,10 +57,9 @@ def _of_array(name: str, array: np.ndarray) -> dict[str, float]:
     named: dict[str, float] = {}
     if array.ndim == 1:
         named[f"the length of `{name}`"] = array.shape[0]
-    for axis in range(-1, -array.ndim - 1, -1):
-        if array.ndim > 1:
-            named[f"`{name}.shape[{axis}]`"] = array.shape[axis]
     if array.ndim > 1:
+        for axis in range(-1, -array.ndim - 1, -1):
+            named[f"`{name}.shape[{axis}]`"] = array.shape[axis]
         named[f"the number of entries of `{name}`"] = array.size
         if array.shape[-1]:
             named[f"the number of vectors in `{name}`"] = array.size // array.shape[-1]

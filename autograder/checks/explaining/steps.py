@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
@@ -79,11 +78,7 @@ def _softmax(x: np.ndarray, axis: int) -> np.ndarray:
     return raised / raised.sum(axis, keepdims=True)
 
 
-class _FunctionAlong(Protocol):
-    def __call__(self, x: np.ndarray, axis: int) -> np.ndarray: ...
-
-
-ALONG: tuple[tuple[str, _FunctionAlong], ...] = (
+ALONG: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
     ("the softmax", _softmax),
     ("the log-softmax", lambda x, axis: np.log(_softmax(x, axis))),
     ("division by the sum", lambda x, axis: x / x.sum(axis, keepdims=True)),

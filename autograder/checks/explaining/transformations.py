@@ -21,6 +21,7 @@ from autograder.checks.explaining.nearness import (
     scale_of,
 )
 from autograder.checks.explaining.orders import in_other_places
+from autograder.checks.explaining.properties import ALONG
 from autograder.checks.explaining.steps import function_of
 from autograder.checks.explaining.words import in_words, known_number, listed, number
 
@@ -324,14 +325,9 @@ def _cause_by_rows(pairs: Pairs, factors: Sequence[np.ndarray], axis: int) -> st
                 return f", {quantity}"
             if all(_like(factor, 1 / value) for factor, value in zip(factors, counts, strict=True)):
                 return f", one over {quantity}"
-    for quantity, sum_of in (
-        ("sum to 1", lambda x: x.sum(axis)),
-        ("have length 1", lambda x: (x**2).sum(axis)),
-    ):
-        if all(np.allclose(sum_of(pair.want), 1, atol=1e-3) for pair in pairs) and not any(
-            np.allclose(sum_of(pair.got), 1, atol=1e-3) for pair in pairs
-        ):
-            return f". The expected vectors {quantity}, but yours do not"
+    for claim, not_yours, holds in ALONG[:2]:  # a factor changes sums and lengths of 1
+        if all(holds(pair.want, axis) for pair in pairs) and not any(holds(pair.got, axis) for pair in pairs):
+            return f". The expected vectors {claim}, but {not_yours}"
     return ""
 
 
