@@ -10,7 +10,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from autograder.checks import answer_key, journal, lending
-from autograder.checks.card import RIGHT, WAITING, WRONG
+from autograder.checks.notebook_file import path_of_this_notebook
+from autograder.checks.notes import RIGHT, WAITING, WRONG
 
 Cell = tuple[str, str, dict]
 """Kind, source and metadata."""
@@ -82,7 +83,7 @@ def progress(notebook: str | None = None) -> Overviews:
     A check that passed is shown as passing until it is run again and fails; nothing is graded by this.
     """
     keys = {path.stem: path for path in answer_key.key_files()}
-    wanted = this_notebook() if notebook is None else notebook
+    wanted = path_of_this_notebook().stem if notebook is None else notebook
     chosen = [name for name in keys if wanted and (name == wanted or name.partition("_")[0] == wanted)]
     if notebook is not None and not chosen:
         raise ValueError(f"There is no notebook {notebook!r}. Available: {', '.join(keys)}.")
@@ -97,11 +98,6 @@ def _overview(key: Path, results: dict[str, bool | str | None]) -> Overview:
     checks = list(answer_key.load(key))
     _, further = _title_and_further(key.stem, _cells(key.with_suffix(".ipynb")), checks)
     return Overview(key.stem, {check: results.get(check) for check in checks}, frozenset(further))
-
-
-def this_notebook() -> str:
-    """The name of the notebook that this kernel runs, as JupyterLab tells it; empty elsewhere."""
-    return Path(os.environ.get("JPY_SESSION_NAME", "")).stem
 
 
 HERE = "continue here"
