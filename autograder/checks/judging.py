@@ -25,7 +25,8 @@ from autograder.checks.comparing import (
     same,
     tolerance_for,
 )
-from autograder.checks.explaining import Wrong, explain
+from autograder.checks.explaining import explain
+from autograder.checks.explaining.nearness import Pair
 from autograder.checks.explaining.shapes import size_in_errors, size_written_as_number
 from autograder.checks.explaining.situations import what_sets_apart
 from autograder.checks.explaining.words import as_sentence, number
@@ -137,7 +138,7 @@ def _explained(
     first = next(iter(wrong.values()))
     for part, fault in first.faults.items():
         parts = [
-            Wrong(
+            Pair(
                 got=answer.arrays[part],
                 want=expected[at].arrays[part],
                 wrong=alike.wrong,
@@ -159,7 +160,7 @@ def _explained(
     return "\n".join(lines)
 
 
-def _by_legend(part: Wrong, legend: Mapping[str, str]) -> str:
+def _by_legend(part: Pair, legend: Mapping[str, str]) -> str:
     """The sentences of a legend for the codes that are wrong: one for each code, then one for the last entry."""
     prefix = legend["inputs"]
     inputs = [name.removeprefix(prefix) for name in sorted(part.case) if name.startswith(prefix)]

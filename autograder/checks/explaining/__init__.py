@@ -1,8 +1,7 @@
 """What wrong answers show about their cause, whatever the exercise: a sentence or two, or nothing."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,23 +12,8 @@ from autograder.checks.explaining.shapes import numbers_despite_shape
 from autograder.checks.explaining.transformations import transformation, up_to_rows, where_they_differ
 
 
-@dataclass(frozen=True)
-class Wrong:
-    """One part of one wrong answer.
-
-    wrong   which of its numbers are, where the shape is right.
-    others  the expected arrays of the answer's other parts.
-    """
-
-    got: np.ndarray
-    want: np.ndarray
-    wrong: np.ndarray
-    case: Mapping[str, Any] = field(default_factory=dict)
-    others: Mapping[str, np.ndarray] = field(default_factory=dict)
-
-
 def explain(
-    kind: str, answers: Sequence[Wrong], tolerance: float, names: str, label: Callable[[str], str]
+    kind: str, answers: Sequence[Pair], tolerance: float, names: str, label: Callable[[str], str]
 ) -> str:
     """What all of `answers` show, one for each wrong input.
 
@@ -59,7 +43,7 @@ def explain(
         if all(answer.want.dtype.kind == "b" and answer.want.size == 1 for answer in answers):
             return ""  # that False is wrong where True is expected has been said: these are no numbers
         pairs = [
-            Pair(answer.got.astype(np.float64), want, answer.case, answer.wrong)
+            replace(answer, got=answer.got.astype(np.float64), want=want)
             for answer, want in zip(answers, wants, strict=True)
         ]
         return _about_numbers(pairs, places, exactly, tolerance, names)
@@ -116,7 +100,7 @@ def _holds_argument(pairs: Sequence[Pair]) -> str:
     return ""
 
 
-def _another_part(answers: Sequence[Wrong], label: Callable[[str], str]) -> str:
+def _another_part(answers: Sequence[Pair], label: Callable[[str], str]) -> str:
     """Whether yours is what is expected as another part of the answer."""
     for part in answers[0].others:
         if (

@@ -15,12 +15,19 @@ ENOUGH = 3
 
 @dataclass(frozen=True)
 class Pair:
-    """What was given and what was expected on one input: float64 arrays of the same shape, and where they differ."""
+    """What was given and what was expected as one part of an answer to one input.
+
+    wrong   which of the numbers are, where the shape is right.
+    others  the expected arrays of the answer's other parts.
+
+    Where numbers are explained, both arrays are of float64 and of the same shape.
+    """
 
     got: np.ndarray
     want: np.ndarray
-    case: Mapping[str, Any] = field(default_factory=dict)
-    wrong: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    case: Mapping[str, Any]
+    wrong: np.ndarray
+    others: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 Pairs = Sequence[Pair]
