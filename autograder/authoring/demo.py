@@ -136,48 +136,41 @@ def make_class(assignment: Assignment, hostile: bool = True, seed: int = 1) -> l
 def _kinds(
     assignment: Assignment, answers: "_Answers", release: NotebookNode, draw: random.Random, hostile: bool
 ) -> Iterator[tuple[str, str]]:
+    def all_but(changes: dict[str, str]) -> str:
+        """Everything right apart from these cells."""
+        return _file(_changed(answers.perfect(), changes))
+
     wrong = {name: list(sources.values()) for name, sources in mistake_sources(assignment).items() if sources}
     solutions = solution_sources(assignment)
     exercises = assignment.exercises
     last = list(exercises.values())[-1]
-    yield "everything right", _file(answers.perfect())
+    yield "everything right", all_but({})
     yield "nothing answered", _file(release)
-    yield "a file damaged in transit", _file(answers.perfect())[:3000]
+    yield "a file damaged in transit", all_but({})[:3000]
     if hostile:
-        attack = _changed(answers.perfect(), {})
+        attack = answers.perfect()
         attack.cells.insert(1, new_code_cell(HOSTILE.format(course=str(assignment.root))))
         written = {grade_id(cell): SCRIPT for cell in release.cells if is_grade(cell) and is_solution(cell)}
         yield "looks for the solutions", _file(_changed(attack, written))
     waits = re.sub(
         r"### BEGIN SOLUTION.*### END SOLUTION", "while True: pass", solutions[last.name], flags=re.DOTALL
     )
-    yield "never returns in one exercise", _file(_changed(answers.perfect(), {last.solution_id: waits}))
+    yield "never returns in one exercise", all_but({last.solution_id: waits})
     for name, sources in list(wrong.items())[:2]:  # the first mistake of the first two is the class's
         for _ in range(2):
-            yield (
-                "a frequent mistake",
-                _file(_changed(answers.perfect(), {exercises[name].solution_id: sources[0]})),
-            )
-    yield "right in another way", _file(_changed(answers.perfect(), _other_ways(assignment)))
+            yield "a frequent mistake", all_but({exercises[name].solution_id: sources[0]})
+    other_ways = {
+        e.solution_id: next(iter(e.alternatives.values())) for e in exercises.values() if e.alternatives
+    }
+    yield "right in another way", all_but(other_ways)
     blank = {grade_id(cell): cell.source for cell in release.cells if grade_id(cell)}
-    second_half = list(exercises)[len(exercises) // 2 :]
+    second_half = [exercise.solution_id for exercise in exercises.values()][len(exercises) // 2 :]
     for _ in range(2):
-        yield (
-            "stopped half-way",
-            _file(
-                _changed(
-                    answers.perfect(),
-                    {exercises[name].solution_id: blank[exercises[name].solution_id] for name in second_half},
-                )
-            ),
-        )
+        yield "stopped half-way", all_but({cell: blank[cell] for cell in second_half})
     while True:
         chosen = draw.sample(sorted(wrong), min(len(wrong), draw.choice((1, 1, 2, 3))))
         changes = {exercises[name].solution_id: draw.choice(wrong[name]) for name in chosen}
-        yield (
-            ("a known mistake" if len(chosen) == 1 else "known mistakes"),
-            _file(_changed(answers.perfect(), changes)),
-        )
+        yield "a known mistake" if len(chosen) == 1 else "known mistakes", all_but(changes)
 
 
 class _Answers:
@@ -201,11 +194,6 @@ class _Answers:
         sentences = re.split(r"(?<=[.!?]) ", " ".join(model_answer.split("\n\n")[0].split()))
         chosen = self._draw.sample(range(len(sentences)), self._draw.randint(1, len(sentences)))
         return " ".join(sentences[i] for i in sorted(chosen))
-
-
-def _other_ways(assignment: Assignment) -> dict[str, str]:
-    exercises = [exercise for exercise in assignment.exercises.values() if exercise.alternatives]
-    return {exercise.solution_id: next(iter(exercise.alternatives.values())) for exercise in exercises}
 
 
 def _changed(notebook: NotebookNode, texts: dict[str, str]) -> NotebookNode:
