@@ -68,6 +68,10 @@ def test_errors_at_one_end_of_an_axis_are_found_there():
         ((3, 5), (3, 4), "Look at axis 1 (size 4), which has size 5 in your answer."),
         ((4, 3), (3, 4), "look swapped"),
         ((3,), (3, 4), "Axis 1 (size 4) is missing: was it summed or squeezed away?"),
+        ((2, 5, 3), (2, 3, 5), "Axis 1 (size 3) and axis 2 (size 5) look swapped"),
+        ((3, 5), (2, 3, 5), "Axis 0 (size 2) is missing"),
+        ((2, 3, 1), (2, 3), "axis 2 of size 1. Is a keepdim or an unsqueeze left over?"),
+        ((), (2,), "Axis 0 (size 2) is missing"),
     ],
 )
 def test_a_wrong_shape_is_told_by_its_axes(got, want, words):
