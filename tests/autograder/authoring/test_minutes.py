@@ -47,7 +47,8 @@ def test_words_exercises_and_written_answers_count_and_solutions_code_and_refere
 
 
 def test_in_fives():
-    assert [in_fives(value) for value in (0.4, 57, 58, 62)] == [5, 55, 60, 60]
+    values = (0.4, 1, 8, 12, 13, 57, 58, 62)
+    assert [in_fives(value) for value in values] == [5, 5, 10, 10, 15, 55, 60, 60]
 
 
 def test_the_command_says_them_of_every_section():
@@ -89,16 +90,23 @@ def test_the_core_path_takes_at_most_90_minutes_and_asks_for_all_written_answers
     assert not any(section.written for section in sections(source) if section.further)
 
 
-@pytest.mark.parametrize("name", ASSIGNMENTS)
-def test_what_goes_further_earns_extra_credit_and_nothing_else(name):
-    below = False
+def code_cells_of(name):
+    """Each code cell, and whether it goes further than the core path."""
+    further = False
     for cell in solution_of(name).cells:
         if cell.cell_type == "markdown":
             for heading in re.findall(r"^## (.+)", cell.source, re.MULTILINE):
-                below = bool(FURTHER.match(heading))
-        elif cell.metadata.get("nbgrader", {}).get("grade"):
+                further = bool(FURTHER.match(heading))
+        else:
+            yield cell, further
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_what_goes_further_earns_extra_credit_and_nothing_else(name):
+    for cell, further in code_cells_of(name):
+        if cell.metadata.get("nbgrader", {}).get("grade"):
             extra = cell.metadata.get("course", {}).get("extra_credit", 0)
-            assert (cell.metadata.nbgrader.points == 0) == bool(extra) == below, grade_id(cell)
+            assert (cell.metadata.nbgrader.points == 0) == bool(extra) == further, grade_id(cell)
 
 
 @pytest.mark.slow
@@ -111,12 +119,9 @@ def test_the_map_says_what_the_headers_say():
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_the_core_path_uses_no_function_of_what_goes_further(name):
     functions = {e.solution_id: e.name.partition(".")[2] for e in ASSIGNMENTS[name].exercises.values()}
-    below, written_further, used_in_core = False, set(), set()
-    for cell in solution_of(name).cells:
-        if cell.cell_type == "markdown":
-            for heading in re.findall(r"^## (.+)", cell.source, re.MULTILINE):
-                below = bool(FURTHER.match(heading))
-        elif below:
+    written_further, used_in_core = set(), set()
+    for cell, further in code_cells_of(name):
+        if further:
             written_further |= {functions[grade_id(cell)]} if grade_id(cell) in functions else set()
         else:
             used_in_core |= {
