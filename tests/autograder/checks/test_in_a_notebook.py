@@ -1,9 +1,9 @@
-"""What a student's commands remember and show: hints, predictions, checks, and files that are whole or not there."""
+"""What a student's commands remember and show: hints, checks, and files that are whole or not there."""
 
 import numpy as np
 import pytest
 
-from autograder.checks import answer_key, hinting, journal, predicting
+from autograder.checks import answer_key, hinting, journal
 from autograder.checks.checking import check
 from autograder.checks.exceptions import CheckFailed, Unanswered, WrongCall
 from autograder.checks.storing import write_aside
@@ -15,21 +15,11 @@ from tests.autograder.here import NAME
 def shown(small, monkeypatch):
     """What a notebook of the small course shows; it runs beside its key."""
     notes = []
-    for module in (hinting, predicting):
-        monkeypatch.setattr(module, "display", notes.append)
+    monkeypatch.setattr(hinting, "display", notes.append)
     monkeypatch.setattr("autograder.checks.checking.display", notes.append)
     monkeypatch.setattr(hinting, "_shown", set())
     monkeypatch.chdir(small.root / "release" / NAME)
     return notes
-
-
-def test_hints_climb_one_rung_a_call_and_stay_on_the_last(shown):
-    for _ in range(6):
-        hinting.hint("steps.total")
-    assert [note.title for note in shown] == [
-        f"Hint {rung} of 4 for steps.total" for rung in (1, 2, 3, 4, 4, 4)
-    ]
-    assert journal.read()["hints"] == {"steps.total": 4}
 
 
 def test_after_a_restart_the_first_hint_is_where_one_was(shown, monkeypatch):
@@ -39,32 +29,6 @@ def test_after_a_restart_the_first_hint_is_where_one_was(shown, monkeypatch):
     assert shown[-1].title == "Hint 3 of 4 for steps.total"
     with pytest.raises(WrongCall, match="hints 1 to 4"):
         hinting.hint("steps.total", 5)
-
-
-def test_a_choice_is_made_by_its_letter_in_either_case(shown):
-    for letter in ("b", "B", " b "):
-        predicting.predict("steps.doubled", letter, choices=("more", "less"))
-        assert journal.read()["predictions"] == {"steps.doubled": "less"}
-    with pytest.raises(WrongCall, match='"a" to "b"'):
-        predicting.predict("steps.doubled", "c", choices=("more", "less"))
-
-
-def test_a_prediction_is_shown_beside_what_came_out(shown):
-    predicting.reveal("steps.number", 3)
-    predicting.predict("steps.number", 2.5)
-    predicting.reveal("steps.number", 3)
-    assert [note.lines[0] for note in shown if "The result is" in note.lines[0]] == [
-        "The result is 3. You made no prediction.",
-        "The result is 3. You predicted 2.5, which is off by 0.5.",
-    ]
-
-
-def test_what_is_remembered_is_added_to_what_was(shown):
-    journal.save_check("steps.total", True)
-    journal.save_check("steps.shares", False)
-    journal.save("hints", "steps.total", 2)
-    assert journal.checks() == {"steps.total": True, "steps.shares": False}
-    assert journal.read()["hints"] == {"steps.total": 2}
 
 
 def test_what_was_not_begun_is_neither_right_nor_wrong(shown):

@@ -422,6 +422,7 @@ def test_whatever_a_function_writes_into_its_input_is_named_and_stays_out_of_the
 
     assert (ask(call, case).problem, ask(call, case).message) == ("changed", name)
     assert (case["words"], len(case["rows"][1]), case["settings"]) == (["a", "b"], 2, {"sizes": [3]})
+    assert not case["x"].any()
     assert ask(lambda given: torch.ones(1), case).problem == ""
 
 
