@@ -1,4 +1,4 @@
-"""Run All as JupyterLab does it: every cell is sent at once, with its id, and an error ends the run."""
+"""Run All as JupyterLab does it: every cell is sent at once, with its id, and an error ends the run. And Validate."""
 
 import copy
 import os
@@ -10,6 +10,7 @@ from jupyter_client.manager import KernelManager
 from nbformat import NotebookNode
 from nbformat.v4 import output_from_msg
 
+from autograder.checks.validating import name_what_fails
 from autograder.source import code_cells
 
 IDLE_SECONDS = 300
@@ -66,6 +67,20 @@ def run_all(notebook: NotebookNode, path: Path, home: Path) -> list[NotebookNode
     nbformat.write(notebook, path)
     with Person(path, home) as person:
         return person.run(code_cells(notebook))
+
+
+def validated(path: Path, monkeypatch) -> list[dict]:
+    """What Validate shows of the cells that fail in a notebook, each of which is graded under its id."""
+    from nbgrader.validator import Validator
+
+    monkeypatch.setattr(Validator, "_get_failed_cells", Validator._get_failed_cells)  # put back afterwards
+    name_what_fails()
+    graded = nbformat.read(path, 4)
+    for cell in graded.cells:
+        if "nbgrader" in cell.metadata:
+            cell.metadata.nbgrader.update(grade_id=cell.id, schema_version=3, task=False, cell_type="code")
+    nbformat.write(graded, path.with_name("validated.ipynb"))
+    return Validator(ignore_checksums=True).validate(str(path.with_name("validated.ipynb")))["failed"]
 
 
 def words(cell: NotebookNode) -> str:

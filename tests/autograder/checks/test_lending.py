@@ -10,8 +10,7 @@ from nbformat.v4 import new_notebook
 from autograder.checks import hinting, journal, lending, lent_file
 from autograder.checks.exceptions import WrongCall
 from autograder.checks.lent_file import LentFile, WrongKey, key_text, seal
-from autograder.checks.validating import name_what_fails
-from tests.autograder.checks.as_a_person import Person, words
+from tests.autograder.checks.as_a_person import Person, validated, words
 from tests.autograder.checks.test_skipping import NEED_IT, RIGHT, STUB, WRONG, cell, cells, errors, path  # noqa: F401
 
 KEY = bytes(range(32))
@@ -29,8 +28,9 @@ def course(path, tmp_path):  # noqa: F811
     return folder / "00_demo.ipynb"
 
 
-def lend(course, **options):
-    course.with_suffix(".lent").write_bytes(seal("00_demo", FUNCTIONS, KEY, **options).to_bytes())
+def lend(course, functions=FUNCTIONS, publish=True, **options):
+    file = seal("00_demo", functions, KEY, publish=publish, **options)
+    course.with_suffix(".lent").write_bytes(file.to_bytes())
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_nothing_can_be_read_before_the_key_is_published():
 
 @pytest.mark.slow
 def test_run_all_then_borrow_then_run_all(course, tmp_path):
-    lend(course, publish=True)
+    lend(course)
     with Person(course, tmp_path / "home") as person:
         before = {one.id: words(one) for one in person.run(cells())}
         assert all("skipped" in before[name] for name in NEED_IT)
@@ -90,7 +90,7 @@ def _runs_all_but_the_check(shown):
 def test_what_calls_a_function_that_is_not_right_says_so(course, tmp_path):
     """It would stop there, or be wrong with it: that it works is said when it does."""
     of_two = {"demo.double": RIGHT, "demo.half": "def half(x):\n    return double(x) / 4"}
-    course.with_suffix(".lent").write_bytes(seal("00_demo", of_two, KEY, publish=True).to_bytes())
+    lend(course, of_two)
     half = cell("anywhere", BORROW.replace("double", "half"))
     missing = (
         "The function calls double, so it works only once the check of double has passed. "
@@ -109,7 +109,7 @@ def test_what_calls_a_function_that_is_not_right_says_so(course, tmp_path):
 
 @pytest.mark.slow
 def test_one_s_own_answer_takes_the_place_of_what_was_lent(course, tmp_path):
-    lend(course, publish=True)
+    lend(course)
     with Person(course, tmp_path / "home") as person:
         person.run([*cells("imports", "double"), cell("anywhere", BORROW)])
         _, wrong = person.run([cell("double", WRONG), *cells("check-double")])
@@ -126,7 +126,7 @@ def test_one_s_own_answer_takes_the_place_of_what_was_lent(course, tmp_path):
 def test_what_an_answer_calls_may_stay_lent(course, tmp_path):
     """The lent cell defines two functions, and the student writes one of them."""
     functions = {"demo.double": "def twice(x):\n    return x * 2\n\ndef double(x):\n    return twice(x)"}
-    course.with_suffix(".lent").write_bytes(seal("00_demo", functions, KEY, publish=True).to_bytes())
+    lend(course, functions)
     with Person(course, tmp_path / "home") as person:
         person.run([*cells("imports", "double"), cell("anywhere", BORROW)])
         (lent,) = person.run(cells("check-double"))
@@ -138,27 +138,18 @@ def test_what_an_answer_calls_may_stay_lent(course, tmp_path):
 
 @pytest.mark.slow
 def test_validate_counts_it_and_lends_to_what_builds_on_it(course, monkeypatch, tmp_path):
-    from nbgrader.validator import Validator
-
-    monkeypatch.setattr(Validator, "_get_failed_cells", Validator._get_failed_cells)  # put back afterwards
-    name_what_fails()
-    lend(course, publish=True)
+    lend(course)
     monkeypatch.setenv("AUTOGRADER_HOME", str(tmp_path / "home"))
     with Person(course, tmp_path / "home") as person:
         person.run([*cells("imports", "double"), cell("anywhere", BORROW)])
-    graded = nbformat.read(course, 4)
-    for one in graded.cells:
-        if "nbgrader" in one.metadata:
-            one.metadata.nbgrader.update(grade_id=one.id, schema_version=3, task=False, cell_type="code")
-    nbformat.write(graded, course)
-    failed, by_itself = Validator(ignore_checksums=True).validate(str(course))["failed"]
+    failed, by_itself = validated(course, monkeypatch)
     assert failed["source"] == "1 of 2: demo.double" and "Lent, earns no points" in failed["raw_error"]
     assert by_itself["source"] == "2 of 2: demo.fourth", "and not the quarter, which builds on what was lent"
 
 
 @pytest.mark.parametrize("what", ["recording", "NBGRADER_EXECUTION"])
 def test_nothing_is_lent_while_it_is_graded(here, monkeypatch, what):
-    lend(here, publish=True)
+    lend(here)
     if what == "recording":
         monkeypatch.setattr(lending.recording, "active", lambda: object())
     else:
@@ -173,7 +164,7 @@ def test_nothing_is_lent_while_it_is_graded(here, monkeypatch, what):
 
 
 def test_a_published_key_is_kept_for_its_notebook(here, capsys):
-    lend(here, opens="2999-12-01T18:00+00:00")
+    lend(here, publish=False, opens="2999-12-01T18:00+00:00")
     assert "once your instructor publishes the key on 1 December 2999" in lending.offer("demo.double")
     with pytest.raises(WrongCall, match="does not work"):
         lending._keep(key_text(bytes(32)))
@@ -188,7 +179,7 @@ def test_the_fourth_rung_tells_of_the_fifth(here, capsys):
     assert 'no further hint. case("demo.double")' in capsys.readouterr().out
     with pytest.raises(WrongCall, match="hints 1 to 4"):
         hinting.hint("demo.double", 5)
-    lend(here, publish=True)
+    lend(here)
     hinting.hint("demo.double", 4)
     assert 'borrow("demo.double") lends you a working function' in capsys.readouterr().out
     with pytest.raises(WrongCall, match="run it in a notebook cell"):  # there is no notebook here
@@ -206,7 +197,7 @@ def test_a_damaged_file_lends_nothing_and_stops_nothing(here):
 @pytest.mark.slow
 def test_what_it_needs_must_have_been_run(course, tmp_path):
     functions = {"demo.double": "def double(x: np.ndarray):\n    return x * 2"}
-    course.with_suffix(".lent").write_bytes(seal("00_demo", functions, KEY, publish=True).to_bytes())
+    lend(course, functions)
     with Person(course, tmp_path / "home") as person:
         (told,) = person.run([cell("anywhere", BORROW)])
         assert "`np` is not defined yet: run the cells above first" in words(told)

@@ -10,8 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.checks import answer_key
 from autograder.checks.asking import ask
 from autograder.checks.comparing import Rule
-from autograder.checks.validating import name_what_fails
-from tests.autograder.checks.as_a_person import Person, words
+from tests.autograder.checks.as_a_person import Person, validated, words
 from tests.conftest import KERNEL_SETTINGS
 
 STUB = "def double(x):\n    raise NotImplementedError"
@@ -121,19 +120,9 @@ def test_a_program_that_runs_the_notebook_meets_the_error(person):
 
 
 @pytest.mark.slow
-def test_validate_counts_it_as_not_passed(path, monkeypatch, tmp_path):
-    from nbgrader.validator import Validator
-
-    monkeypatch.setattr(Validator, "_get_failed_cells", Validator._get_failed_cells)  # put back afterwards
-    name_what_fails()
+def test_validate_counts_it_as_not_passed(path, monkeypatch):
     monkeypatch.setenv("JPY_SESSION_NAME", str(path))  # as where nbgrader is called from a notebook
-    validator = Validator(ignore_checksums=True)
-    graded = nbformat.read(path, 4)
-    for one in graded.cells:
-        if "nbgrader" in one.metadata:
-            one.metadata.nbgrader.update(grade_id=one.id, schema_version=3, task=False, cell_type="code")
-    nbformat.write(graded, path.with_name("validated.ipynb"))
-    failed = validator.validate(str(path.with_name("validated.ipynb")))["failed"]
+    failed = validated(path, monkeypatch)
     names = ["1 of 3: demo.double", "2 of 3: demo.fourth", "3 of 3: demo.quarter"]
     assert [one["source"] for one in failed] == names
     assert "Not answered yet" in failed[0]["raw_error"]
