@@ -3,7 +3,9 @@
 from contextlib import ExitStack, nullcontext
 
 import pytest
+from typer.testing import CliRunner, Result
 
+from autograder.cli import app
 from autograder.course import Assignment
 from autograder.grading import reference
 from autograder.jail.inside.limits import Limits
@@ -41,6 +43,11 @@ def exercise(mistakes, alternatives={"sorted": "def largest(x):\\n    return x.s
 SMALLEST = Mistake("the smallest", "Yours is the smallest.", "max", "min")
 """
 LUCKY = 'Mistake("without zero", "What if all are negative?", "x.max(dim=-1).values", "x.max(dim=-1).values.clamp(min=-0.5)")'
+
+
+def run(*command: str) -> Result:
+    """What a command printed, and its exit status. What it raises is raised here, too."""
+    return CliRunner().invoke(app, command, catch_exceptions=False)
 
 
 @pytest.fixture(scope="session")

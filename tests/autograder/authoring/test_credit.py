@@ -6,17 +6,15 @@ from dataclasses import replace
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
-from typer.testing import CliRunner
 
 from autograder.authoring.rates import exercise_rates, seeds_from
 from autograder.checks import answer_key
-from autograder.cli import app
 from autograder.errors import CourseError
 from autograder.exercise import Mistake
 from autograder.grading.old_points import scores_with_old_points
 from autograder.report import write_report
 from autograder.source import grade_id
-from tests.autograder.authoring.conftest import SOLUTION
+from tests.autograder.authoring.conftest import SOLUTION, run
 
 NAME = "13_lucky"
 CREDIT = """
@@ -51,13 +49,6 @@ def built(course):
     one.source.write_text(EXTRA)
     run("build", NAME, "--seeds", "20")
     return one
-
-
-def run(*command):
-    result = CliRunner().invoke(app, [*command])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 def hand_in(one, student, source):

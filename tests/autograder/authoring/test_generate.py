@@ -12,15 +12,14 @@ import pytest
 from nbgrader.apps.api import NbGraderAPI
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
-from typer.testing import CliRunner
 
 from autograder.authoring import builder
-from autograder.cli import app
 from autograder.course import Assignment
 from autograder.files import course_lock
 from autograder.grading.old_points import scores_with_old_points
 from autograder.settings import course_directory, load
 from tests.autograder import here
+from tests.autograder.authoring.conftest import run
 from tests.autograder.here import NAME
 from tests.conftest import PREFIX
 
@@ -132,7 +131,7 @@ def test_the_script_counts_and_the_release_the_key_and_the_gradebook_follow(cour
     assert (release / "picture.svg").read_text() == "<svg/>"
     assert not list(release.glob("*.py"))
     monkeypatch.chdir(course)
-    checked = CliRunner().invoke(app, ["build", NAME, "--check"])
+    checked = run("build", NAME, "--check")
     assert checked.exit_code == 0, checked.output
 
 
@@ -241,13 +240,13 @@ def test_changed_points_are_announced_until_they_are_regraded(graded):
     assert f"({graded.assignment.title(CHECK)} 2 → 3)" in log and f"`autograder regrade {NAME}`" in log
     assert set(scores_with_old_points(graded.assignment).students) == {"ada", "bob"}
     assert "the scores of 2 students" in log
-    built = CliRunner().invoke(app, ["build", NAME, "--seeds", "2"])
+    built = run("build", NAME, "--seeds", "2")
     assert built.exit_code == 0 and f"autograder regrade {NAME}" in " ".join(built.output.split())
 
-    again = CliRunner().invoke(app, ["grade", NAME, "ada", "--isolation", "none"])
+    again = run("grade", NAME, "ada", "--isolation", "none")
     assert set(scores_with_old_points(graded.assignment).students) == {"bob"}
     assert f"autograder regrade {NAME}" in " ".join(again.output.split())
-    regraded = CliRunner().invoke(app, ["regrade", NAME, "--yes", "--isolation", "none"])
+    regraded = run("regrade", NAME, "--yes", "--isolation", "none")
     assert regraded.exit_code == 0, regraded.output
     assert scores_with_old_points(graded.assignment) is None
     assert "points have changed" not in press_generate(graded.root)["log"]
@@ -265,9 +264,7 @@ def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_mar
     assert f"({called} 3 → 4), and the score of 1 student still uses the old ones: ada." in log
     assert "Scores given by hand are kept, and marked for review." in log
 
-    shown = CliRunner().invoke(
-        app, ["regrade", NAME, "--json", "changes.json", "--yes", "--isolation", "none"]
-    )
+    shown = run("regrade", NAME, "--json", "changes.json", "--yes", "--isolation", "none")
     assert shown.exit_code == 0, shown.output
     (of_ada,) = json.loads(Path("changes.json").read_text())[:-1]
     assert (of_ada["student"], of_ada["what"], of_ada["before"], of_ada["after"]) == (

@@ -9,17 +9,16 @@ import zipfile
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
-from typer.testing import CliRunner
 
 from autograder.authoring.lending import lent_bytes, published_key, secret_file
 from autograder.authoring.student_zip import write_student_zip
 from autograder.checks import lent_file
-from autograder.cli import app
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.grading.reference import solution_sources
 from autograder.settings import course_settings
 from autograder.source import grade_id
+from tests.autograder.authoring.conftest import run
 from tests.conftest import ASSIGNMENTS, ROOT
 
 NAME = "01_describing"
@@ -110,8 +109,8 @@ def test_a_time_holds_the_key_back_and_is_told(course):
     one = course(setting % (NAME, later))
     one.lent.write_bytes(lent_bytes(one))
     assert lent(one, zipped(one)).opens == later
-    refused = run("lend", NAME)
-    assert refused.exit_code == 1 and f"can be borrowed from {later} on" in str(refused.exception)
+    with pytest.raises(CourseError, match=re.escape(f"can be borrowed from {later} on")):
+        run("lend", NAME)
     assert "borrow(key=" in run("lend", NAME, "--early").output
     course(setting % (NAME, before))
     assert "borrow(key=" in run("lend", NAME).output
@@ -196,7 +195,3 @@ def test_each_notebook_of_this_course_lends_all_its_exercises(name):
     assert content == lent_bytes(one, alone=True)
     file = lent_file.LentFile(**json.loads(content))
     assert file.functions(file.key).keys() == one.exercises.keys()
-
-
-def run(*command):
-    return CliRunner().invoke(app, [*command])

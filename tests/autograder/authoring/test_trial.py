@@ -3,11 +3,9 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.errors import CourseError
-from tests.autograder.authoring.conftest import LUCKY, SOLUTION
+from tests.autograder.authoring.conftest import LUCKY, SOLUTION, run
 
 COMPLETE = """
 largest = Exercise(
@@ -31,11 +29,9 @@ largest = Exercise(
 ONE_TIMES = SOLUTION.replace("x.max(dim=-1).values", "x.max(dim=-1).values * 1")
 
 
-def run(*command):
+def said_by(*command):
     """Exit status and what was printed, line ends aside."""
-    result = CliRunner().invoke(app, [*command])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
+    result = run(*command)
     return result.exit_code, " ".join(result.output.split())
 
 
@@ -43,7 +39,7 @@ def run(*command):
 def test_everything_holds_for_an_exercise_that_is_complete(course, tmp_path):
     one = course(COMPLETE)
     file = tmp_path / "trial.json"
-    code, said = run("try", "lucky.largest", "--seeds", "40", "--json", str(file))
+    code, said = said_by("try", "lucky.largest", "--seeds", "40", "--json", str(file))
     assert (code, said.count("✗")) == (0, 0)
     (trial,) = json.loads(file.read_text())
     assert (trial["exercise"], trial["seeds"], trial["holds"]) == ("lucky.largest", 40, True)
@@ -72,7 +68,7 @@ def test_everything_holds_for_an_exercise_that_is_complete(course, tmp_path):
 )
 def test_what_does_not_hold_is_said_in_a_sentence(course, exercises, sentence):
     course(exercises)
-    code, said = run("try", "lucky.largest", "--seeds", "40")
+    code, said = said_by("try", "lucky.largest", "--seeds", "40")
     assert code == 1
     assert sentence in said
 
@@ -84,12 +80,12 @@ def test_what_does_not_hold_is_said_in_a_sentence(course, exercises, sentence):
 def test_a_change_that_nobody_notices_has_to_be_explained(course, command):
     one = course(COMPLETE)
     one.source.write_text(ONE_TIMES)
-    code, said = run(*command)
+    code, said = said_by(*command)
     assert code == 1 and "x.max(dim=-1).values / 1" in said
     course(
         COMPLETE.replace("survivors={}", 'survivors={"values / 1": "A division by 1 is a product with 1."}')
     )
-    assert run(*command)[0] == 0
+    assert run(*command).exit_code == 0
 
 
 def test_what_cannot_be_tried_is_one_sentence(course):
