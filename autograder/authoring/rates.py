@@ -157,8 +157,8 @@ def exercise_rates(
 ) -> list[Rate]:
     """The rates of one exercise. The first of `seeds` is the one that the answer key is made with; generic mistakes are
     tried on the first `generic` of them."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # of what wrong answers do with torch
+    # What wrong answers do with torch would be warned of.
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         return _exercise_rates(assignment, name, seeds, wrong or {}, right or {}, generic)
 
 

@@ -58,7 +58,7 @@ class Card:
 
     def text(self) -> str:
         """The whole card in words; stands alone where no picture can be shown."""
-        lines = [self.title, *self._wrapped()]
+        lines = [self.summary()]
         shown = self._shown()
         if shown and not self.verdict.passed:
             got, want = shown

@@ -72,7 +72,7 @@ class Fault:
 
     kind: str
     reason: str
-    wrong: np.ndarray  # which numbers; empty for a shape or a dtype
+    wrong: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))  # which numbers
 
 
 @dataclass(frozen=True)
@@ -158,9 +158,7 @@ def _compare_arrays(
     got: np.ndarray, want: np.ndarray, rule: Rule, part: str, notes: Sequence[str] = ()
 ) -> Fault | None:
     if got.shape != want.shape:
-        return Fault(
-            "shape", shape_sentence(got.shape, want.shape, rule.axes.get(part, "")), np.zeros(0, bool)
-        )
+        return Fault("shape", shape_sentence(got.shape, want.shape, rule.axes.get(part, "")))
     if got.dtype == want.dtype and np.array_equal(
         got, want
     ):  # to the last bit, and no NaN: most right answers
@@ -170,15 +168,14 @@ def _compare_arrays(
     exact = want.dtype.kind != "f" or rule.kind == "equal"
     nan = np.isnan(values) & (exact | ~np.isnan(target))
     if nan.any():
-        share = "Your number is" if nan.size == 1 else f"{_share(nan, 'numbers')} are"
-        return Fault("nan", f"{share} NaN (0/0, ∞ − ∞, 0 · ∞ or log of a negative number).", nan)
+        return Fault("nan", f"{_these_are(nan)} NaN (0/0, ∞ − ∞, 0 · ∞ or log of a negative number).", nan)
     if exact:
         different = values != target
     else:
         infinite = np.isinf(values) & ~np.isinf(target)
         if infinite.any():
-            share = "Your number is" if infinite.size == 1 else f"{_share(infinite, 'numbers')} are"
-            return Fault("infinite", f"{share} infinite, although finite numbers are expected.", infinite)
+            reason = f"{_these_are(infinite)} infinite, although finite numbers are expected."
+            return Fault("infinite", reason, infinite)
         different = ~_close(values, target, tolerance_for(got, rule, notes))
     if not different.any():
         return None
@@ -208,7 +205,7 @@ def _compare_kinds(got: np.ndarray, want: np.ndarray, rule: Rule) -> Fault | Non
         f"The values are right, but their dtype is {got.dtype}, where the annotation promises {what}. "
         f"{why}: convert them with `{convert[rule.arrays]}`."
     )
-    return Fault("dtype", reason, np.zeros(0, bool))
+    return Fault("dtype", reason)
 
 
 GRADIENTS = "gradients"
@@ -234,7 +231,7 @@ def _compare_gradients(answer: Answer, want: Answer, rule: Rule) -> Finding | No
             f"The values are right, but the gradient that reaches {listed_names(other)} is wrong. {NEEDED}; "
             f"{CUTS} a part of them off."
         )
-    return Finding(Status.FAILED, reason, {GRADIENTS: Fault("gradient", reason, np.zeros(0, bool))})
+    return Finding(Status.FAILED, reason, {GRADIENTS: Fault("gradient", reason)})
 
 
 BFLOAT16_EPS = 2**-7
@@ -281,8 +278,7 @@ def _compare_test(answer: Answer, want: Answer, rule: Rule, unseen: Sequence[Pla
         got, array = answer.arrays[part], want.arrays[part]
         if got.shape != array.shape:
             sentence = shape_sentence(got.shape, array.shape, rule.axes.get(part, ""))
-            fault = Fault("shape", sentence, np.zeros(0, bool))
-            return Finding(Status.FAILED, label(part) + sentence, {part: fault})
+            return Finding(Status.FAILED, label(part) + sentence, {part: Fault("shape", sentence)})
     task = planted.task(rule.faults)
     if problem := planted.problem_with(answer.arrays, task):
         return Finding(Status.FAILED, problem)
@@ -458,6 +454,10 @@ def _with_nan_equal(answer: Answer, recorded: Answer, rule: Rule) -> bool:
         return True
     stopped = bool(answer.message), bool(recorded.message)  # by an error, which the hint does not know
     return stopped[0] == stopped[1] and same_gradients(answer.gradients, recorded.gradients)
+
+
+def _these_are(mask: np.ndarray) -> str:
+    return "Your number is" if mask.size == 1 else f"{_share(mask, 'numbers')} are"
 
 
 def _share(mask: np.ndarray, what: str) -> str:

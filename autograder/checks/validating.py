@@ -110,11 +110,9 @@ def _is_untouched(notebook: Any, check: Any) -> bool:
     """Whether the answer that a check asks for is still as it was released."""
     from nbgrader.utils import compute_checksum  # optional: as above
 
-    wanted = check.metadata.nbgrader.grade_id.removesuffix("-check")
     for cell in notebook.cells:
-        about = cell.metadata.get("nbgrader", {})
-        if about.get("grade_id") == wanted:
-            return about.get("checksum") == compute_checksum(cell)
+        if _grade_id(cell) == _name(check):
+            return cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
     return False
 
 
