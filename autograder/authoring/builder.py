@@ -115,10 +115,8 @@ def _public_keys(server: Server, assignment: Assignment) -> dict[str, answer_key
 
 def _key_there(assignment: Assignment) -> Mapping[str, answer_key.ExerciseKey]:
     """The key beside the release; nothing if there is none, or one that is damaged."""
-    try:
-        return answer_key.load.__wrapped__(
-            assignment.key
-        )  # the file as it is now: `load` remembers what it has read
+    try:  # the file as it is now: `load` remembers what it has read
+        return answer_key.load.__wrapped__(assignment.key)
     except (OSError, ValueError, TypeError, KeyError):
         return {}
 

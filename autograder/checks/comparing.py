@@ -159,10 +159,8 @@ def _compare_arrays(
 ) -> Fault | None:
     if got.shape != want.shape:
         return Fault("shape", shape_sentence(got.shape, want.shape, rule.axes.get(part, "")))
-    if got.dtype == want.dtype and np.array_equal(
-        got, want
-    ):  # to the last bit, and no NaN: most right answers
-        return None
+    if got.dtype == want.dtype and np.array_equal(got, want):
+        return None  # equal to the last bit, and no NaN: most right answers
     values = got.astype(np.float64)
     target = want.astype(np.float64)
     exact = want.dtype.kind != "f" or rule.kind == "equal"

@@ -19,9 +19,8 @@ class Edits:
     """What the cells of a notebook have defined, as a person ran them."""
 
     _cells: dict[str, str] = field(default_factory=dict)  # {name: the cell that defined it last}
-    _old: dict[str, tuple[Any, str]] = field(
-        default_factory=dict
-    )  # {name: what it stands for, and why it is old}
+    # {name: what it stands for, and why it is old}
+    _old: dict[str, tuple[Any, str]] = field(default_factory=dict)
     _before: dict[str, Any] = field(default_factory=dict)
 
     def before(self, names: Mapping[str, Any]) -> None:

@@ -196,9 +196,8 @@ def _size_as_number(
         return size_in_errors(messages, [cases[at] for at in wrong], [cases[at] for at in right])
     if not all(set(answer.arrays) == set(expected[at].arrays) for at, answer in given.items()):
         return ""
-    everywhere = set.intersection(
-        *(set(answer.arrays) for answer in expected)
-    )  # weights by name: a layer more, a name more
+    # Weights by name: a layer more, a name more.
+    everywhere = set.intersection(*(set(answer.arrays) for answer in expected))
     for part in in_order(everywhere, rule):
         shapes = [
             (answer.arrays[part].shape, expected[at].arrays[part].shape) for at, answer in given.items()

@@ -33,10 +33,8 @@ def explain(
             return numbers_despite_shape(
                 [answer.got for answer in answers], [answer.want for answer in answers]
             )
-        wants, cases = (
-            [answer.want.astype(np.float64) for answer in answers],
-            [answer.case for answer in answers],
-        )
+        wants = [answer.want.astype(np.float64) for answer in answers]
+        cases = [answer.case for answer in answers]
         places, exactly = where([answer.wrong for answer in answers], wants, cases, names)
         if kind != "numbers":
             return places

@@ -73,10 +73,8 @@ def _shifted(pairs: Pairs, axis: int, step: int) -> bool:
         size = pair.want.shape[axis]
         if size < abs(step) + 2:
             return False
-        keep, lost = (
-            np.arange(max(0, -step), size - max(0, step)),
-            np.arange(max(0, step), size - max(0, -step)),
-        )
+        keep = np.arange(max(0, -step), size - max(0, step))
+        lost = np.arange(max(0, step), size - max(0, -step))
         want, got = np.take(pair.want, keep, axis), np.take(pair.got, lost, axis)
         if not near(got, want):
             return False

@@ -55,10 +55,8 @@ def where_they_differ(pairs: Pairs) -> str:
         return ""
     yours, expected = (np.concatenate([getattr(pair, side) for pair in there]) for side in ("got", "want"))
     if not (yours.size and (yours == expected).all()):
-        mine, theirs = (
-            _always([pair.got for pair in there], there),
-            _always([pair.want for pair in there], there),
-        )
+        mine = _always([pair.got for pair in there], there)
+        theirs = _always([pair.want for pair in there], there)
         if mine and theirs:
             return f"Where they differ, your number is {mine} and {theirs} is expected."
         if mine:

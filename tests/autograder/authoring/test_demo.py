@@ -68,9 +68,8 @@ def test_twenty_are_graded_each_as_made(shown):
     for right in ("everything right", "right in another way", "looks for the solutions"):
         assert set(checks[right]) == {Status.PASSED}
     assert set(checks["nothing answered"]) == {Status.MISSING}
-    broken = by_kind[
-        "a file damaged in transit"
-    ]  # what can be read of it counts, and a note says what is lost
+    # What can be read of it counts, and a note says what is lost.
+    broken = by_kind["a file damaged in transit"]
     assert set(checks["a file damaged in transit"]) == {Status.PASSED, Status.MANUAL}
     assert any(note.startswith("The file breaks off") for note in broken.notes)
     assert Status.TIMEOUT in checks["never returns in one exercise"]

@@ -219,9 +219,8 @@ def test_killed_at_any_moment_it_leaves_the_old_or_the_new(course, steps, moment
 def graded(small) -> here.Course:
     """Generated with the button, and graded: two who are right, one who is wrong, an empty notebook, and none."""
     exercises = small.assignment.source.with_name("exercises.py")
-    exercises.write_text(
-        exercises.read_text().replace(", credit=0.5", "")
-    )  # which `build` refuses, with reason
+    # Which `build` refuses, with reason.
+    exercises.write_text(exercises.read_text().replace(", credit=0.5", ""))
     assert press_generate(small.root)["success"]
     small.hand_in("ada", question="Nothing.")
     small.hand_in("bob", question="They are doubled.")

@@ -37,9 +37,8 @@ def notebook():
 def test_words_exercises_and_written_answers_count_and_solutions_code_and_references_do_not():
     first, one, further, extensions, references = sections(notebook())
     assert (first.title, first.word_count, first.minutes) == ("", 150, 1)
-    assert (
-        one.word_count == 149 + 1 + 2 and one.exercises == 7 and one.written == 1
-    )  # the heading, "and", "a"
+    assert one.word_count == 149 + 1 + 2  # the heading, "and", "a"
+    assert one.exercises == 7 and one.written == 1
     assert further.further and further.word_count == 300 and further.exercises == 7
     assert extensions.further and references.word_count == 0 and not one.further
     assert minutes(notebook()) == pytest.approx(1 + 152 / 150 + 7 + 5)

@@ -385,10 +385,8 @@ def test_nothing_is_no_shape(got, want, words):
 
 
 def test_nothing_is_said_of_parts_that_are_not_there_while_another_is_wrong():
-    given, expected = (
-        {"place": np.zeros(1), "output": np.zeros(0)},
-        {"place": np.ones(1), "output": np.ones(3)},
-    )
+    given = {"place": np.zeros(1), "output": np.zeros(0)}
+    expected = {"place": np.ones(1), "output": np.ones(3)}
     verdict = judge([Answer(given)], [Answer(expected)], Rule())
     assert verdict.part == "place" and "output" not in verdict.reason
 

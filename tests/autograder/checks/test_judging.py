@@ -235,9 +235,8 @@ def test_a_mistake_on_the_wrong_inputs_is_not_named_where_two_would_do_or_too_li
         "tripled for two rows", "Another.", (tripled().answers[0], Answer({"": np.zeros((4, 5))}))
     )
     assert partly([tripled(), twin]).mistake == ""
-    again = KnownMistake(
-        "tripled", "Three times is one too many.", twin.answers
-    )  # another way to the same mistake
+    # Another way to the same mistake.
+    again = KnownMistake("tripled", "Three times is one too many.", twin.answers)
     assert partly([tripled(), again]).mistake == "tripled"
     numbers = [{"x": np.array(1.0)}, {"x": np.array(2.0)}]
     one = KnownMistake("tripled", "h", tuple(ask(lambda c: c["x"] * 3, c) for c in numbers))

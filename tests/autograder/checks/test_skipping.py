@@ -14,10 +14,8 @@ from tests.autograder.checks.as_a_person import Person, validated, words
 from tests.conftest import KERNEL_SETTINGS
 
 STUB = "def double(x):\n    raise NotImplementedError"
-RIGHT, WRONG = (
-    STUB.replace("raise NotImplementedError", "return x * 2"),
-    STUB.replace("raise NotImplementedError", "return x * 3"),
-)
+RIGHT = STUB.replace("raise NotImplementedError", "return x * 2")
+WRONG = STUB.replace("raise NotImplementedError", "return x * 3")
 SOLUTION = {"nbgrader": {"solution": True, "grade": False, "locked": False}}
 LOCKED = {"nbgrader": {"solution": False, "grade": True, "locked": True, "points": 1}}
 DEMO = {"tags": ["demo"]}
