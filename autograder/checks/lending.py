@@ -119,12 +119,7 @@ def is_lent(name: str) -> bool:
 def names_lent() -> set[str]:
     """The names in the notebook that stand for something lent."""
     names = getattr(get_ipython(), "user_ns", {})
-    return {
-        bound
-        for put in _lent.values()
-        for bound, value in put.items()
-        if bound in names and names[bound] is value
-    }
+    return {bound for put in _lent.values() for bound, value in put.items() if names.get(bound) is value}
 
 
 def renew(name: str = "") -> None:
