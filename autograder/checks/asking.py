@@ -109,7 +109,7 @@ def read_value(value: Any, adapter: Arrays) -> tuple[dict[str, np.ndarray], tupl
 def _read_list(value: list, notes: dict[str, None], adapter: Arrays) -> dict[str, np.ndarray]:
     notes[LISTS[adapter.name]] = None
     if all(type(item) in (bool, int, float) for item in value):
-        return {"": _stacked(value, notes, adapter)}
+        return {"": _array(value, notes, adapter)}
     arrays = [_array(item, notes, adapter, inside="list") for item in value]
     if len({array.shape for array in arrays}) > 1:
         if len(arrays) > MOST_PARTS:

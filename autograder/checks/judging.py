@@ -224,7 +224,7 @@ def notes_on(answers: Sequence[Answer | None], expected: Sequence[Answer], rule:
 def _types(answer: Answer, want: Answer, rule: Rule) -> Iterator[str]:
     """Notes on types that later cells cannot use as they use the expected ones."""
     in_python = bool(set(FORMS) & set(answer.notes))
-    for part in want.arrays:
+    for part in in_order(want.arrays, rule):
         got, expected = answer.arrays.get(part), want.arrays[part]
         if got is None or got.dtype == expected.dtype or got.shape != expected.shape:
             continue

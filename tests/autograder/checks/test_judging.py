@@ -305,6 +305,12 @@ def test_a_form_that_the_solution_has_is_no_note():
     assert (both.passed, both.notes) == (True, ())
 
 
+@pytest.mark.parametrize("call", [lambda case: [2**70, 1], lambda case: 2**70, lambda case: ([2**70],)])
+def test_a_number_too_large_for_any_array_is_a_wrong_type(call):
+    given = verdict(call, right=lambda case: torch.ones(2), rule=Rule())
+    assert not given.passed and "an array of object" in given.reason
+
+
 def test_an_empty_list_is_an_empty_answer():
     assert verdict(lambda case: [], right=lambda case: torch.zeros(0), rule=Rule()).passed
 
@@ -338,6 +344,16 @@ def test_types_that_the_next_cell_cannot_use_are_noted(call, right, words):
     given = verdict(lambda case: call(case["x"]), cases, lambda case: right(case["x"]), Rule())
     assert given.passed
     assert given.notes == () if not words else words in given.notes[0]
+
+
+@pytest.mark.parametrize("parts", ["ab", "ba"])
+def test_notes_have_the_order_of_the_rule_and_not_of_the_file(parts):
+    given = verdict(
+        lambda case: {part: case["x"].double() for part in parts},
+        right=lambda case: {part: case["x"] for part in parts},
+        rule=Rule(axes={"a": "", "b": ""}),
+    )
+    assert [note.partition(":")[0] for note in given.notes] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
