@@ -5,19 +5,12 @@ import pytest
 import torch
 
 from coursekit.novels import figures
-from coursekit.novels.corpus import ROW, WORDS, Ragged, prepare
+from coursekit.novels.corpus import ROW, WORDS, Ragged
 from coursekit.novels.kneser_ney import KneserNey
 from coursekit.novels.recipes import build_bert, build_elmo, build_gpt, spelling_of
 from coursekit.small.bert import BOS, EOS, MASK
-from tests.coursekit.novels.texts import write_shelf
 
 SIZES = {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32}
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("novels")
-    return prepare(write_shelf(folder / "shelf", 160), folder / "corpus", pieces=120)
 
 
 def test_a_row_s_loss_is_the_sum_over_its_pieces(corpus):

@@ -6,18 +6,11 @@ import torch
 
 from coursekit import pretrain
 from coursekit.novels import missing_head
-from coursekit.novels.corpus import ROW, Ragged, in_pieces, prepare
+from coursekit.novels.corpus import ROW, Ragged, in_pieces
 from coursekit.novels.recipes import NOVELS
 from coursekit.small.recipes import weight_groups
-from tests.coursekit.novels.texts import write_shelf
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("novels")
-    return prepare(write_shelf(folder / "shelf", 80), folder / "corpus", pieces=120)
 
 
 def test_words_become_pieces_row_by_row_and_long_rows_are_cut():

@@ -3,18 +3,15 @@
 import numpy as np
 import pytest
 
-from coursekit.novels.corpus import WORDS, prepare
+from coursekit.novels.corpus import WORDS
 from coursekit.novels.pseudo_words import Pair
 from experiments.novels_mixture import half_merged
-from tests.coursekit.novels.texts import write_shelf
 
 PAIRS = [Pair("bank", "cell", "unrelated"), Pair("river", "light", "unrelated")]
 
 
 @pytest.fixture(scope="module")
-def corpora(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("novels")
-    corpus = prepare(write_shelf(folder / "shelf"), folder / "corpus", pieces=120)
+def corpora(corpus):
     return corpus, half_merged(corpus, PAIRS, seed=0)
 
 

@@ -4,18 +4,14 @@ import numpy as np
 import pytest
 
 from coursekit.datasets import read_table
-from coursekit.novels.corpus import prepare
 from coursekit.novels.pseudo_words import Pair, merge, read_pairs
-from tests.coursekit.novels.texts import write_shelf
 
 PAIRS = [Pair("bank", "cell", "unrelated"), Pair("river", "light", "unrelated")]
 
 
 @pytest.fixture(scope="module")
-def corpora(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("novels")
-    corpus = prepare(write_shelf(folder / "shelf"), folder / "corpus", pieces=120)
-    return corpus, merge(corpus, PAIRS, folder / "merged")
+def corpora(corpus, tmp_path_factory):
+    return corpus, merge(corpus, PAIRS, tmp_path_factory.mktemp("merged") / "corpus")
 
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])

@@ -9,24 +9,21 @@ import pytest
 import torch
 
 from coursekit.novels import senses
-from coursekit.novels.corpus import WORDS, prepare
+from coursekit.novels.corpus import WORDS
 from coursekit.novels.figures import stream
 from coursekit.novels.kneser_ney import KneserNey
 from coursekit.novels.pseudo_words import Pair, merge
 from coursekit.novels.recipes import build_bert, build_elmo, build_gpt
 from experiments import novels_senses
 from experiments.harness import Experiment, Options, record
-from tests.coursekit.novels.texts import write_shelf
 
 PAIRS = [Pair("cell", "bell", "unrelated"), Pair("letter", "money", "related")]
 """On the shelf: "sat in a dark cell", "rang the bell twice", "left the letter on the stairs", "put money into the bank"."""
 
 
 @pytest.fixture(scope="module")
-def corpora(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("novels")
-    corpus = prepare(write_shelf(folder / "shelf", 160), folder / "corpus", pieces=120)
-    return corpus, merge(corpus, PAIRS, folder / "merged")
+def corpora(corpus, tmp_path_factory):
+    return corpus, merge(corpus, PAIRS, tmp_path_factory.mktemp("merged") / "corpus")
 
 
 @pytest.fixture(scope="module")

@@ -9,22 +9,14 @@ import torch
 from coursekit.datasets import read_table
 from coursekit.models.learned_head import MOVING, load_with_head, published
 from coursekit.novels import figures, missing_head, record, shipped, skip_gram
-from coursekit.novels.corpus import prepare
 from coursekit.novels.recipes import build_bert, build_elmo, build_gpt
 from coursekit.stored import ModelMissing, models_folder, read, write
 from experiments import novels_gaps
 from experiments.harness import ExperimentError, Options
 from experiments.harness import record as record_experiment
-from tests.coursekit.novels.texts import write_shelf
 
 ABOUT = {"seed": 0, "steps": 40, "minutes": 2.0, "figures": {"nats per gap": "3.210 (3.100 to 3.320)"}}
 SHIPPED = [name for name in shipped.TITLES if (models_folder() / f"novels_{name}.json").exists()]
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("novels")
-    return prepare(write_shelf(folder / "shelf", 160), folder / "corpus", pieces=120)
 
 
 @pytest.fixture(scope="module")

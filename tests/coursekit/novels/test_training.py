@@ -1,6 +1,5 @@
 """The recipes of the novels on the made-up shelf: losses fall, a run that is cut off goes on as if it had not been."""
 
-import subprocess
 import sys
 from dataclasses import replace
 
@@ -10,10 +9,8 @@ import torch
 
 from coursekit import pretrain
 from coursekit.novels import recipes, skip_gram
-from coursekit.novels.corpus import prepare
 from coursekit.novels.recipes import NOVELS
 from tests.conftest import ROOT
-from tests.coursekit.novels.texts import write_shelf
 
 SMALL = {
     "novels-bert": {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32},
@@ -21,12 +18,6 @@ SMALL = {
     "novels-skipgram": {"dim": 8},
     "novels-elmo": {"dim": 16, "filters": ((1, 8), (2, 12), (3, 16))},
 }
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("novels")
-    return prepare(write_shelf(folder / "shelf"), folder / "corpus", pieces=120)
 
 
 def small(name: str, steps: int):
@@ -134,12 +125,11 @@ def test_a_model_of_the_novels_asks_for_the_novels(monkeypatch, capsys):
         assert ended.value.code == 2 and said in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_the_pieces_of_an_earlier_run_can_be_taken(tmp_path):
-    texts = write_shelf(tmp_path / "shelf", 160)
-    pieces = prepare(texts, tmp_path / "earlier", pieces=120).folder / "tokenizer.json"
-    command = ["novels-bert", "--corpus", texts, "--to", tmp_path / "runs", "--vocabulary", pieces]
-    command += ["--seeds", "0", "--steps", "1"]
-    subprocess.run([sys.executable, "-m", "coursekit.pretrain", *command], check=True, cwd=ROOT)
-    assert (tmp_path / "runs" / "corpus" / "tokenizer.json").read_bytes() == pieces.read_bytes()
-    assert (tmp_path / "runs" / "novels-bert_0.safetensors").exists()
+def test_the_pieces_of_an_earlier_run_can_be_taken(corpus, tmp_path, monkeypatch):
+    texts, pieces = corpus.folder.parent / "shelf", corpus.folder / "tokenizer.json"
+    arguments = ["novels-bert", "--corpus", texts, "--to", tmp_path, "--vocabulary", pieces, "--seeds", "0"]
+    monkeypatch.setitem(NOVELS, "novels-bert", small("novels-bert", 1))
+    monkeypatch.setattr(sys, "argv", ["coursekit.pretrain", *map(str, arguments)])
+    pretrain.main()
+    assert (tmp_path / "corpus" / "tokenizer.json").read_bytes() == pieces.read_bytes()
+    assert (tmp_path / "novels-bert_0.safetensors").exists()
