@@ -26,9 +26,9 @@ def small(name: str, steps: int):
     return replace(NOVELS[name], build=lambda corpus: build(corpus, **SMALL[name]), steps=steps, batch=batch)
 
 
-def weights_after(name, corpus, folder, steps_before_a_cut=None, monkeypatch=None) -> dict[str, torch.Tensor]:
+def weights_after(name, corpus, folder, cut=False) -> dict[str, torch.Tensor]:
     recipe = small(name, 40)
-    if steps_before_a_cut:
+    if cut:
         run = pretrain.train(name, 0, recipe, corpus, folder, minutes=0)
         next(run)  # a block, saved; what follows is lost
         run.close()
@@ -37,29 +37,31 @@ def weights_after(name, corpus, folder, steps_before_a_cut=None, monkeypatch=Non
     return pretrain.load_trained(name, 0, recipe, corpus, folder).state_dict()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SMALL)
-def test_a_run_that_is_cut_off_ends_with_the_same_weights(name, corpus, tmp_path):
-    whole = weights_after(name, corpus, tmp_path / "whole")
-    cut = weights_after(name, corpus, tmp_path / "cut", steps_before_a_cut=32)
-    assert all(torch.equal(whole[key], cut[key]) for key in whole)
-    curves = [pretrain.read_curve(tmp_path / run, name, 0) for run in ("whole", "cut")]
-    assert [point[:2] for point in curves[0]] == [point[:2] for point in curves[1]]
-    assert [point[0] for point in curves[0]] == [32, 40]  # a block, and the end
-    assert (
-        np.isnan(curves[0][0][2]) and curves[0][1][2] == curves[1][1][2] > 0
-    )  # unread authors: at the end only
+@pytest.fixture(scope="module", params=SMALL)
+def whole(request, corpus, tmp_path_factory):
+    """The name of a model, and the weights and the curve of a run that is not cut off."""
+    name, folder = request.param, tmp_path_factory.mktemp("whole")
+    return name, weights_after(name, corpus, folder), pretrain.read_curve(folder, name, 0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMALL)
-def test_a_look_at_unread_authors_leaves_the_training_as_it_is(name, corpus, tmp_path, monkeypatch):
-    weights = {}
-    for every in (32, 10_000):
-        monkeypatch.setattr(pretrain, "HELD_OUT_EVERY", every)
-        weights[every] = weights_after(name, corpus, tmp_path / str(every))
-    assert not np.isnan(pretrain.read_curve(tmp_path / "32", name, 0)[0][2])
-    assert all(torch.equal(weights[32][key], weights[10_000][key]) for key in weights[32])
+def test_a_run_that_is_cut_off_ends_with_the_same_weights(whole, corpus, tmp_path):
+    name, weights, curve = whole
+    cut = weights_after(name, corpus, tmp_path, cut=True)
+    assert all(torch.equal(weights[key], cut[key]) for key in weights)
+    after_cut = pretrain.read_curve(tmp_path, name, 0)
+    assert [point[:2] for point in curve] == [point[:2] for point in after_cut]
+    assert [point[0] for point in curve] == [32, 40]  # a block, and the end
+    assert np.isnan(curve[0][2]) and curve[1][2] == after_cut[1][2] > 0  # unread authors: at the end only
+
+
+@pytest.mark.slow
+def test_a_look_at_unread_authors_leaves_the_training_as_it_is(whole, corpus, tmp_path, monkeypatch):
+    name, weights, _ = whole
+    monkeypatch.setattr(pretrain, "HELD_OUT_EVERY", 32)
+    looked = weights_after(name, corpus, tmp_path)
+    assert not np.isnan(pretrain.read_curve(tmp_path, name, 0)[0][2])
+    assert all(torch.equal(weights[key], looked[key]) for key in weights)
 
 
 @pytest.mark.slow
