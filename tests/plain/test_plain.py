@@ -44,10 +44,16 @@ def built(tmp_path_factory) -> Path:
     return make_plain_course(tmp_path_factory.mktemp("plain") / "course")
 
 
+@pytest.fixture(scope="module")
+def two_assignments(tmp_path_factory) -> Path:
+    """To be copied only."""
+    return make_plain_course(tmp_path_factory.mktemp("two") / "course", ["squares", "survey"])
+
+
 @pytest.fixture
-def course(tmp_path) -> Path:
+def course(two_assignments, tmp_path) -> Path:
     """A course of its own, which a test may change."""
-    return make_plain_course(tmp_path / "course", ["squares", "survey"])
+    return Path(shutil.copytree(two_assignments, tmp_path / "course"))
 
 
 @pytest.fixture(scope="module")
