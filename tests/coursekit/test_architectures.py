@@ -9,11 +9,6 @@ from coursekit.exam import Accuracy
 from coursekit.scoreboard import add_row, draw
 
 
-@pytest.fixture(autouse=True)
-def own_progress(tmp_path, monkeypatch):
-    monkeypatch.setenv("AUTOGRADER_HOME", str(tmp_path))
-
-
 def test_without_progress_every_row_is_recorded_and_says_so():
     table, recorded = carried(), read_table("results/architectures.csv")
     assert list(table.index) == list(recorded.architecture)

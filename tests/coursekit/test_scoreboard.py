@@ -16,11 +16,6 @@ STATIC = Accuracy(0.5, 0.4, 0.45, 0.46)
 GPT = Accuracy(0.9, 0.45, 0.7, 0.8)
 
 
-@pytest.fixture(autouse=True)
-def own_progress(tmp_path, monkeypatch):
-    monkeypatch.setenv("AUTOGRADER_HOME", str(tmp_path))
-
-
 @pytest.fixture
 def shown(monkeypatch) -> list[str]:
     """The descriptions of the figures that were shown."""
