@@ -10,18 +10,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.conftest import ROOT
+from tests.test_student_release import UNTIL_THE_FIRST_CHECK, clean
+
 DESCRIBED = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
 NOT_CLONED = (".venv", ".git", "build", "dist", "*cache*", "*.egg-info", ".ipynb_checkpoints", "tests")
-FIRST_CELLS = """
-import sys, nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
-try:
-    NotebookClient(nbformat.read(sys.argv[1], as_version=4), timeout=120).execute()
-except CellExecutionError as stopped:
-    print(stopped.ename, stopped.evalue)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +22,8 @@ def workspace(tmp_path_factory) -> Path:
     """A clone of the repository, after the command that a new container runs in it; packages come from where they are cached."""
     workspace = tmp_path_factory.mktemp("workspaces") / "course"
     shutil.copytree(ROOT, workspace, ignore=shutil.ignore_patterns(*NOT_CLONED))
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX"))
-    }
     python = Path(sys.base_prefix) / "bin"  # the container's own: no environment is active in it
-    environment["PATH"] = os.pathsep.join([str(python), "/usr/local/bin", "/usr/bin", "/bin"])
+    environment = clean() | {"PATH": os.pathsep.join([str(python), "/usr/local/bin", "/usr/bin", "/bin"])}
     subprocess.run(DESCRIBED["postCreateCommand"], shell=True, cwd=workspace, env=environment, check=True)
     return workspace
 
@@ -48,7 +36,7 @@ def test_the_kernel_that_vs_code_is_told_of_meets_the_first_check(workspace, tmp
     notebook = workspace / "notebooks" / "02_attention" / "02_attention.ipynb"
     environment = {**os.environ, "HOME": str(tmp_path), "AUTOGRADER_HOME": str(tmp_path)}
     done = subprocess.run(
-        [python, "-c", FIRST_CELLS, notebook],
+        [python, "-c", UNTIL_THE_FIRST_CHECK, notebook],
         cwd=notebook.parent, env=environment, check=True, text=True, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert done.stdout.startswith("Unanswered")
