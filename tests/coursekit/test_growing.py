@@ -106,25 +106,6 @@ def test_a_block_is_tried_with_each_of_its_choices(home, change, said):
     assert bool(said) == bool(growing.complaint(Block, growing.trials()["Block"]))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("", "", ""),
-        ("    optimiser.zero_grad()\n", "", "different results (they"),
-        ("[counts], targets[counts]", ".flatten(0, 1), targets.flatten()", "different results (they"),
-        ("(model.parameters(), most)", "(model.parameters(), 1.0)", "different results (they"),
-        ('group["lr"] = rate', "pass", "different results (they"),
-        ("return loss.item()", "pass", "stops with RuntimeError"),
-    ],
-)
-def test_a_step_of_training_is_the_student_s_own_if_it_is_right(home, capsys, old, new, said):
-    growing.keep(defined(STEP.replace(old, new) if old else STEP, "training_step"))
-    step = growing.mine("training_step")
-    assert (step is modules.training_step) == bool(said) and (
-        said or "training_step: yours"
-    ) in capsys.readouterr().out
-
-
 COLLATE = """
 def collate(rows):
     ids = nn.utils.rnn.pad_sequence([torch.tensor(row, dtype=torch.long) for row in rows], batch_first=True)
@@ -133,19 +114,32 @@ def collate(rows):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("source", "old", "new", "said"),
     [
-        ("", "", ""),
-        ("batch_first=True", "batch_first=True, padding_value=-1", "different results (they"),
-        ("return ids, torch", "return ids, ids != 0\n    torch", "different results in the mask (they"),
-        ("return ids, ", "return ids\n    ", "stops with ValueError"),
+        (STEP, "", "", ""),
+        (STEP, "    optimiser.zero_grad()\n", "", "different results (they"),
+        (STEP, "[counts], targets[counts]", ".flatten(0, 1), targets.flatten()", "different results (they"),
+        (STEP, "(model.parameters(), most)", "(model.parameters(), 1.0)", "different results (they"),
+        (STEP, 'group["lr"] = rate', "pass", "different results (they"),
+        (STEP, "return loss.item()", "pass", "stops with RuntimeError"),
+        (COLLATE, "", "", ""),
+        (COLLATE, "batch_first=True", "batch_first=True, padding_value=-1", "different results (they"),
+        (
+            COLLATE,
+            "return ids, torch",
+            "return ids, ids != 0\n    torch",
+            "different results in the mask (they",
+        ),
+        (COLLATE, "return ids, ", "return ids\n    ", "stops with ValueError"),
     ],
 )
-def test_a_batch_is_the_student_s_own_if_it_is_right(home, capsys, old, new, said):
-    growing.keep(defined(COLLATE.replace(old, new) if old else COLLATE, "collate"))
-    collate = growing.mine("collate")
-    assert (collate is modules.collate) == bool(said)
-    assert (said or "collate: yours") in capsys.readouterr().out
+def test_a_step_of_training_and_a_batch_are_the_student_s_own_if_they_are_right(
+    capsys, source, old, new, said
+):
+    name = "training_step" if source is STEP else "collate"
+    growing.keep(defined(source.replace(old, new), name))
+    assert (growing.mine(name) is getattr(modules, name)) == bool(said)
+    assert (said or f"{name}: yours") in capsys.readouterr().out
 
 
 def test_what_is_graded_depends_on_no_earlier_notebook(capsys, monkeypatch):
