@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -73,7 +74,7 @@ def test_every_sentence_of_order_has_its_partner_by_brute_force(small):
         (tuple(f.word for f in row), next(f.sense for f in row if f.sense))
         for template in unfold(rules, SMALL_ORDER.lists)
         if rules[template.rule].cue in ORDER
-        for row in fillings(template.slots)
+        for row in product(*template.slots)
     }
     by_bag = defaultdict(list)
     for words, sense in asked:
@@ -85,14 +86,6 @@ def test_every_sentence_of_order_has_its_partner_by_brute_force(small):
             assert any(s != sense and joint[w, s] == pytest.approx(joint[words, sense]) for w, s in bag)
         assert len(senses) == 2 and min(senses.values()) == pytest.approx(max(senses.values()))
     assert len(asked) > 300
-
-
-def fillings(slots):
-    """Every row of fillers."""
-    rows = [()]
-    for slot in slots:
-        rows = [(*row, filler) for row in rows for filler in slot]
-    return rows
 
 
 def test_partners_have_the_same_words_another_sense_and_the_same_probability(language):
@@ -129,7 +122,7 @@ def test_a_blind_reader_s_accuracy_is_that_of_brute_force(small):
     rules = productions(SMALL_ORDER)
     known = defaultdict(Counter)
     for template in unfold(rules, SMALL_ORDER.lists):
-        for row in fillings(template.slots):
+        for row in product(*template.slots):
             place, sense = next(((i, f.sense) for i, f in enumerate(row) if f.sense), (None, None))
             if sense:
                 each = template.probability / np.prod([len(slot) for slot in template.slots])
