@@ -37,7 +37,7 @@ def test_show_darkens_words_until_they_stand_out(figure, capsys):
 
 def test_each_ink_is_dark_enough_on_white_and_blue_needs_none():
     def on_white(colour: str) -> float:
-        return contrast(np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]), np.ones(3))
+        return contrast(np.array(to_rgb(colour)), np.ones(3))
 
     assert {*PALETTE, YELLOW} - INK.keys() == {BLUE} and on_white(BLUE) >= LEAST
     assert [colour for colour, ink in INK.items() if on_white(colour) >= LEAST or on_white(ink) < LEAST] == []
