@@ -1,8 +1,12 @@
-"""What axe-core finds in a page, as the package axe-playwright-python carries it."""
+"""What axe-core finds in a page, as the package axe-playwright-python carries it, and words that are hard to read."""
 
+import re
 from collections.abc import Sequence
 
+import numpy as np
 from axe_playwright_python.sync_playwright import Axe
+
+from tests.contrast import LEAST, contrast
 
 SERIOUS = ("serious", "critical")
 JUPYTERLABS_OWN = (
@@ -32,3 +36,31 @@ def serious_findings(page, within: str = "html", but: Sequence[str] = ()) -> lis
         if one["impact"] in SERIOUS
         for node in one["nodes"]
     ]
+
+
+WORDS_AND_COLOURS = """area => [...area.querySelectorAll("*")].map(one => {
+    const words = [...one.childNodes].filter(child => child.nodeType === 3).map(child => child.data).join("").trim();
+    let behind = one;
+    while (behind && getComputedStyle(behind).backgroundColor === "rgba(0, 0, 0, 0)") behind = behind.parentElement;
+    return [words, getComputedStyle(one).color, behind ? getComputedStyle(behind).backgroundColor : "rgb(255, 255, 255)"];
+}).filter(([words]) => words)"""
+"""The words of each element with their colour and the colour behind them."""
+
+
+def faint_words(area) -> list[tuple[str, str, str]]:
+    """The words of an area with too little contrast, each with its colour and the colour behind it; there must be words.
+
+    A single character is a sign beside the text, of which WCAG asks 3.
+    """
+    shown = area.evaluate(WORDS_AND_COLOURS)
+    assert shown
+    return [
+        (words, front, back)
+        for words, front, back in shown
+        if contrast(rgb(front), rgb(back)) < (LEAST if len(words) > 1 else 3)
+    ]
+
+
+def rgb(colour: str) -> np.ndarray:
+    """Red, green and blue, from 0 to 1, of a colour as a browser computes it: "rgb(255, 255, 255)"."""
+    return np.array(re.findall(r"\d+", colour)[:3], dtype=float) / 255
