@@ -1,7 +1,6 @@
 """data/entities: valid BIO, spans that fit the text, splits that do not leak, and a card that is true."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,8 +8,6 @@ import pytest
 from rapidfuzz import fuzz, process, utils
 
 from coursekit.datasets import read_table
-
-FOLDER = Path(__file__).parents[2] / "data" / "entities"
 
 
 @pytest.fixture(scope="module")
@@ -107,21 +104,18 @@ def test_entities_of_test_are_partly_unseen(found):
     assert 0.4 <= share <= 0.85 and test & train
 
 
-def test_the_card_says_what_the_table_holds(tokens, figures):
-    card = (FOLDER / "README.md").read_text()
+def test_the_card_says_what_the_table_holds(tokens, figures, card):
     for line in figures.contents(tokens):
         assert line in card
 
 
-def test_the_card_says_what_memory_reaches(tokens, figures):
-    card = (FOLDER / "README.md").read_text()
+def test_the_card_says_what_memory_reaches(tokens, figures, card):
     assert f"most frequent tag of the token: {figures.f1(tokens, figures.memory(tokens))}" in card
     assert f"everything O: {figures.f1(tokens, np.full(len(tokens), 'O'))}" in card
 
 
 @pytest.mark.audit
-def test_the_card_says_what_the_taggers_reach(tokens, figures):
-    card = (FOLDER / "README.md").read_text()
+def test_the_card_says_what_the_taggers_reach(tokens, figures, card):
     stated = dict(re.findall(r"^logistic regression on (.+): token .* F1 (0\.\d+)$", card, re.M))
     vectors, name = figures.token_vectors(tokens)
     measured = {"a window of words": figures.window(tokens), f"{name}, frozen": vectors}

@@ -3,7 +3,6 @@
 import pytest
 
 from coursekit.json_answers import TOPICS, as_json, mentions_answer, parsed, questions
-from tests.conftest import ROOT
 
 
 def test_each_topic_has_as_many_questions_and_none_is_asked_twice():
@@ -23,8 +22,7 @@ def test_the_answers_are_in_the_format_and_accepted(split):
         assert not mentions_answer(row["question"], row), "the question contains its own answer"
 
 
-def test_the_card_says_what_it_contains(figures):
-    card = (ROOT / "data/json_answers/README.md").read_text(encoding="utf-8")
+def test_the_card_says_what_it_contains(figures, card):
     table = figures.read()
     said = [
         *figures.contents(table),

@@ -1,7 +1,6 @@
 """The sentence pairs: balance, grades, and that neither sentence alone nor shared words give the label away."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,15 +8,15 @@ import pytest
 from rapidfuzz import fuzz, process
 
 from coursekit.datasets import read_table
+from tests.conftest import ROOT
 
-FOLDER = Path(__file__).parents[2] / "data/pairs"
 LABELS = ["entailment", "neutral", "contradiction"]
 SPLITS = ["train", "validation", "test"]
 
 
 @pytest.fixture(scope="module")
 def pairs() -> pd.DataFrame:
-    return pd.read_csv(FOLDER / "pairs.csv")
+    return pd.read_csv(ROOT / "data/pairs/pairs.csv")
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +73,8 @@ def test_counting_alone_tells_nothing_of_the_grade(pairs, figures):
     assert table.drop(index=splits_and_labels).max().max() <= 0.13
 
 
-def test_counting_together_tells_little_of_the_grade(figures, pairs):
+def test_counting_together_tells_little_of_the_grade(figures, pairs, card):
     """Curves and combinations of counts are not excluded by correlations of each alone: the card says what they reach."""
-    card = (FOLDER / "README.md").read_text(encoding="utf-8")
     for name, value in figures.counting_together(pairs).items():
         said = re.search(rf"all counts together, {name}: (-?[\d.]+)", card)
         assert said and abs(float(said[1]) - value) < 0.03 and value < 0.35, name
@@ -129,8 +127,7 @@ def test_shared_words_lengths_and_negations_do_not_tell_the_label(baselines):
 
 
 @pytest.mark.slow
-def test_the_card_has_the_figures(pairs, figures, baselines):
-    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+def test_the_card_has_the_figures(pairs, figures, baselines, card):
     for lines in (figures.contents, figures.agreement, figures.by_counting):
         assert "\n".join(lines(pairs)) in card
     for name, value in baselines.items():

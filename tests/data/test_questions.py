@@ -1,20 +1,20 @@
 """The questions: what the card promises about every span, and that words alone do not give the answers away."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from rapidfuzz import fuzz, process
 
-FOLDER = Path(__file__).parents[2] / "data/questions"
+from tests.conftest import ROOT
+
 COLUMNS = ["id", "title", "genre", "context", "question", "answers", "starts", "answerable", "split"]
 
 
 @pytest.fixture(scope="module")
 def questions() -> pd.DataFrame:
-    return pd.read_json(FOLDER / "questions.json")
+    return pd.read_json(ROOT / "data/questions/questions.json")
 
 
 def test_it_loads_in_one_line_and_nothing_is_missing(questions):
@@ -104,8 +104,7 @@ def test_no_question_is_asked_twice(questions):
     assert process.cdist(train, test, scorer=fuzz.token_sort_ratio).max() < 90
 
 
-def test_the_card_has_the_figures(questions, figures):
-    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+def test_the_card_has_the_figures(questions, figures, card):
     assert "\n".join(figures.contents(questions)) in card
     test = questions[questions["split"] == "test"]
     assert "test, answerable: the likeliest sentence contains the answer {:.3f}; F1 of that sentence {:.3f}".format(
@@ -117,9 +116,8 @@ def test_the_card_has_the_figures(questions, figures):
 
 
 @pytest.mark.slow
-def test_the_question_alone_hardly_tells_whether_it_has_an_answer(questions, figures):
+def test_the_question_alone_hardly_tells_whether_it_has_an_answer(questions, figures, card):
     balanced = figures.question_only(questions)
-    card = (FOLDER / "README.md").read_text(encoding="utf-8")
     said = float(re.search(r"from the question alone: balanced accuracy ([\d.]+)", card)[1])
     assert balanced < 0.65 and abs(balanced - said) < 0.03
 

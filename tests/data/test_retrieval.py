@@ -9,8 +9,6 @@ from coursekit.datasets import read_table
 from experiments.harness import Options
 from tests.conftest import ROOT
 
-FOLDER = ROOT / "data/retrieval"
-
 
 @pytest.fixture(scope="module")
 def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -83,6 +81,5 @@ def test_kappa_is_1_for_the_same_answers_and_0_for_answers_by_chance(figures):
 
 
 @pytest.mark.slow
-def test_the_card_holds_the_figures(figures):
-    card = (FOLDER / "README.md").read_text()
+def test_the_card_holds_the_figures(figures, card):
     assert "\n".join(figures.lines(Options())) in card

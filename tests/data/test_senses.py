@@ -1,7 +1,6 @@
 """The word-sense data: what the card promises about every sentence, and that the hard ones are hard for a bag of words."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,9 +9,9 @@ from rapidfuzz import fuzz, process
 
 from coursekit.datasets import read_table
 from experiments import senses as experiment
+from tests.conftest import ROOT
 from tests.coursekit.novels.texts import write_shelf
 
-ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data/senses"
 WORD = re.compile(r"\w+(?:['-]\w+)*")
 
@@ -140,8 +139,7 @@ def test_no_frame_is_used_twice_for_a_word(table):
     assert len(set(around)) == len(around)
 
 
-def test_the_card_has_every_sense_and_the_recorded_figures(table):
-    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+def test_the_card_has_every_sense_and_the_recorded_figures(table, card):
     for word, rows in table.groupby("word"):
         lines = [line for line in card.splitlines() if line.startswith(f"| {word} | *")]
         assert len(lines) == 1 and all(f"*{sense}*" in lines[0] for sense in rows.sense.unique()), word
@@ -222,8 +220,7 @@ def test_there_are_twelve_words_of_the_novels_with_two_senses_or_three_and_fifty
     }
 
 
-def test_the_card_counts_the_words_of_the_novels_and_their_second_reading(figures):
-    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+def test_the_card_counts_the_words_of_the_novels_and_their_second_reading(figures, card):
     novels = figures.read_novels()
     for line in (*figures.contents_of_novels(novels), *figures.agreement(novels)):
         assert f"\n{line}\n" in card
@@ -266,8 +263,7 @@ def test_a_word_that_the_novels_lack_is_found(figures, tmp_path):
     assert "0 of 1 sentences ()" in four
 
 
-def test_the_card_counts_the_table_and_the_second_reading(senses, figures):
-    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+def test_the_card_counts_the_table_and_the_second_reading(senses, figures, card):
     for line in (*figures.contents(senses), figures.second_reading(senses)):
         assert f"\n{line}\n" in card
     reading = figures.read_again().set_index("id")

@@ -1,7 +1,6 @@
 """data/sentiment: a table that can be trained on without a surprise, and as its card says."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,6 @@ from rapidfuzz import fuzz, process, utils
 
 from coursekit.datasets import read_table
 
-FOLDER = Path(__file__).parents[2] / "data" / "sentiment"
 NEGATIVE_WORD = re.compile(
     r"\b(?:not|no|never|nobody|nothing|none|neither|nor|without|cannot|hardly|barely)\b|n't\b", re.I
 )
@@ -86,15 +84,13 @@ def test_no_frame_of_five_words_is_used_again_and_again(reviews):
     assert reviews["text"].map(frames).map(sorted).explode().value_counts().max() <= 2
 
 
-def test_the_card_says_what_the_table_holds(reviews, figures):
-    card = (FOLDER / "README.md").read_text()
+def test_the_card_says_what_the_table_holds(reviews, figures, card):
     for line in figures.contents(reviews):
         assert line in card
 
 
 @pytest.mark.audit
-def test_the_card_says_what_the_baselines_reach(reviews, figures):
-    card = (FOLDER / "README.md").read_text()
+def test_the_card_says_what_the_baselines_reach(reviews, figures, card):
     words = figures.logistic_regression(figures.bag_of_words(reviews), reviews)
     vectors, name = figures.sentence_vectors(reviews)
     stated = {
