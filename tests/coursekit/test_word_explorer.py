@@ -120,10 +120,9 @@ def test_the_prepared_sentences_show_what_their_titles_say():
     assert torch.allclose(first, second, atol=1e-4)
     assert float(later.panels[bert].walks[0].path[-1, 0]) < 0 < float(later.panels[bert].walks[1].path[-1, 0])
 
-    cell = picture(*_word_and_sentences("three senses of cell"))
-    nearest = [
-        cell.senses[cell.panels[bert].plane.nearest(walk.path[-1])] for walk in cell.panels[bert].walks
-    ]
+    cell = picture(*_word_and_sentences("three senses of cell"), models=["BERT (MiniLM)"])
+    (panel,) = cell.panels
+    nearest = [cell.senses[panel.plane.nearest(walk.path[-1])] for walk in panel.walks]
     assert nearest == ["prison", "biology", "phone"]
 
 
@@ -146,7 +145,7 @@ import ipywidgets
 from coursekit.word_explorer import explore
 made, Text = [], ipywidgets.Text
 ipywidgets.Text = lambda **options: made.append(Text(**options)) or made[-1]
-explore("bank")
+explore("bank", models=["GloVe"])
 """
     manager, client = start_new_kernel(
         kernel_name="python3", cwd=str(ROOT)
