@@ -64,22 +64,22 @@ def test_the_longest_cell_has_time_on_a_machine_three_times_slower(tmp_path, set
     assert in_a_folder(tmp_path, settings, HANDLER + EFFECTIVE) >= 3 * CELL_SECONDS
 
 
-def a_notebook(seconds):
-    nbgrader = {"grade_id": "one-check", "grade": True, "solution": False, "locked": True, "points": 1}
-    nbgrader |= {"schema_version": 3, "task": False, "cell_type": "code"}
-    cells = [
-        new_code_cell(f"import time\ntime.sleep({seconds})"),
-        new_code_cell("done = True"),
-        new_code_cell("assert done", metadata={"nbgrader": nbgrader}),
-    ]
-    cells[0].source += "\nlasted = True"
-    cells[2].source = "assert lasted and done"
-    return new_notebook(cells=cells)
+def marks(name, **more):
+    """nbgrader's metadata of a cell of code that is no answer, no test and not locked, except for what is given."""
+    usual = dict.fromkeys(("grade", "solution", "locked", "task"), False)
+    return {"nbgrader": usual | {"grade_id": name, "schema_version": 3, "cell_type": "code"} | more}
 
 
 @pytest.mark.slow
 def test_a_cell_that_outlasts_nbgrader_s_own_limit_is_not_interrupted(tmp_path):
-    nbformat.write(a_notebook(seconds=33), tmp_path / "long.ipynb")
+    cells = [
+        new_code_cell("import time\ntime.sleep(33)\nlasted = True"),
+        new_code_cell("done = True"),
+        new_code_cell(
+            "assert lasted and done", metadata=marks("one-check", grade=True, locked=True, points=1)
+        ),
+    ]
+    nbformat.write(new_notebook(cells=cells), tmp_path / "long.ipynb")
     answer = in_a_folder(tmp_path, SETTINGS["the student's release"], HANDLER + VALIDATE, "long.ipynb")
     assert answer == {"success": True, "value": {}}
 
@@ -89,37 +89,16 @@ OTHER = "0" * 32  # no checksum of any cell
 
 def exercise(name, source, *, points=1, extra=0, changed=True):
     """A solution cell that was changed, or not, and its check, which runs `source`."""
-    solution = {
-        "grade_id": name,
-        "grade": False,
-        "solution": True,
-        "locked": False,
-        "schema_version": 3,
-        "task": False,
-    }
-    answer = new_code_cell("answer = 1", metadata={"nbgrader": solution | {"cell_type": "code"}})
+    answer = new_code_cell("answer = 1", metadata=marks(name, solution=True))
     answer.metadata.nbgrader["checksum"] = OTHER if changed else compute_checksum(answer)
-    check = solution | {
-        "grade_id": f"{name}-check",
-        "grade": True,
-        "solution": False,
-        "locked": True,
-        "points": points,
-    }
+    check = marks(f"{name}-check", grade=True, locked=True, points=points)
     course = {"course": {"extra_credit": extra}} if extra else {}
-    return [answer, new_code_cell(source, metadata={"nbgrader": check | {"cell_type": "code"}, **course})]
+    return [answer, new_code_cell(source, metadata=check | course)]
 
 
 def question(text, answer, changed):
-    nbgrader = {
-        "grade_id": "topic-reflection-1",
-        "grade": True,
-        "solution": True,
-        "locked": False,
-        "points": 2,
-    }
-    nbgrader |= {"schema_version": 3, "task": False, "cell_type": "markdown"}
-    cell = new_markdown_cell(answer, metadata={"nbgrader": nbgrader})
+    metadata = marks("topic-reflection-1", grade=True, solution=True, points=2, cell_type="markdown")
+    cell = new_markdown_cell(answer, metadata=metadata)
     cell.metadata.nbgrader["checksum"] = OTHER if changed else compute_checksum(cell)
     return [new_markdown_cell(text), cell]
 
@@ -154,7 +133,7 @@ def failing(cells, words):
     return cells
 
 
-def test_an_extension_that_nobody_began_is_no_failure(tmp_path):
+def test_an_extension_that_nobody_began_is_no_failure():
     left = failing(exercise("topic-most", "check()", points=0, extra=1, changed=False), "no answer")
     tried = failing(exercise("topic-more", "check()", points=0, extra=1), "more is wrong")
     one = failing(exercise("topic-one", "check()"), "one is wrong")
