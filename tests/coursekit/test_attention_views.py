@@ -47,7 +47,7 @@ def test_a_view_holds_its_libraries_its_tokens_and_rounded_numbers(views):
     assert '"queries"' in views[2][1] and '"keys"' in views[2][1]
 
 
-def test_the_same_view_is_the_same_text_twice(monkeypatch):
+def test_the_same_view_is_the_same_text_twice():
     view = attention_views.View("<p>page</p>", 100, "a page")
     assert view._repr_mimebundle_() == view._repr_mimebundle_()
     assert view._repr_mimebundle_()["text/plain"] == "Interactive view: a page"

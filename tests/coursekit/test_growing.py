@@ -96,7 +96,7 @@ def training_step(model, batch, optimiser, rate, most):
         ("self.dropout.forward = torch.dropout", "TypeError"),
     ],
 )
-def test_a_block_is_tried_with_each_of_its_choices(home, change, said):
+def test_a_block_is_tried_with_each_of_its_choices(change, said):
     class Block(modules.Block):
         def __init__(self, dim, heads, inner, *rest, **choices):
             super().__init__(dim, heads, inner, *rest, **choices)

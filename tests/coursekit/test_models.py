@@ -236,7 +236,7 @@ def bert_s_hub(bert_folder, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_model_comes_from_the_hub_and_then_from_the_cache(near_hub, monkeypatch, capsys):
+def test_a_model_comes_from_the_hub_and_then_from_the_cache(near_hub, monkeypatch):
     assert available().set_index("asked for").loc["bert-base-uncased", "from"] == "the Hugging Face hub"
     loaded = load("bert-base-uncased", head="masked-lm", from_hub=True)
     assert (loaded.name, loaded.note) == (

@@ -110,7 +110,7 @@ def test_the_checkpoint_is_small():
     assert checkpoint_path().stat().st_size <= 1_000_000
 
 
-def test_a_missing_checkpoint_says_what_to_do(tmp_path, monkeypatch):
+def test_a_missing_checkpoint_says_what_to_do(monkeypatch):
     import coursekit.translator as module
 
     monkeypatch.setattr(module, "CHECKPOINT", "nowhere")

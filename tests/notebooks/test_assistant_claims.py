@@ -26,7 +26,7 @@ def test_one_question_is_continued_as_in_a_novel_repeated_and_answered(measured)
     assert without.count("Paris") > 2 and within.count("Paris") == 1 and within.endswith(".")
 
 
-def test_without_its_template_the_assistant_would_end_at_once(measured):
+def test_without_its_template_the_assistant_would_end_at_once():
     """ "If the text were allowed to end, it would end immediately." The notebook's own SmolLM2 has been tuned by now."""
     smol = load("SmolLM2-135M-Instruct", head="causal-lm")
     assert continued_by_assistant(smol, [QUESTION], at_least=0) == [""]

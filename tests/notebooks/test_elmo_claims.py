@@ -123,7 +123,7 @@ def test_layer_0_is_the_majority_and_the_top_layer_is_above_what_the_left_allows
         assert all(layer[kind] > before[kind] + 0.05 for kind in ("right", "order1", "order2"))
 
 
-def test_only_training_tells_order(measured):
+def test_only_training_tells_order():
     for labels in (None, 96_000):
         for found in recorded_senses("elmo", 2, labels, trained=False):
             assert max(found.order1, found.order2) < 0.65 and found.left > 0.95

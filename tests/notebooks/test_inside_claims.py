@@ -463,7 +463,7 @@ def test_minilm_on_the_generated_language_knows_the_words_and_hardly_their_order
         assert low - 0.01 < bounds().majority[kind] < high + 0.01
 
 
-def test_bert_is_some_fifty_times_smaller(measured):
+def test_bert_is_some_fifty_times_smaller():
     ours = sum(weight.numel() for weight in load("bert").parameters())
     assert 45 < 22_713_216 / ours < 60
 

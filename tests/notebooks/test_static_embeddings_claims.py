@@ -242,7 +242,7 @@ def test_counted_and_shortened_vectors_do_as_well_where_words_tell(measured):
     assert -0.02 < low < 0.005 and -0.005 < high < 0.02  # "makes no difference"
 
 
-def test_in_novels_too_the_word_is_near_the_average_of_its_senses_and_weights_follow_shares(measured):
+def test_in_novels_too_the_word_is_near_the_average_of_its_senses_and_weights_follow_shares():
     """In every run, also after half of the training: the sentence gives ranges over the runs."""
     rows = read_table("results/01_novels_mixture.csv")
     runs = static_findings.runs_in_novels(rows)

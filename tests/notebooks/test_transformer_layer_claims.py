@@ -182,7 +182,7 @@ def test_at_its_learning_rate_deep_post_norm_needs_the_warm_up(measured):
     assert learnt == 1 and len(stuck) == 19
 
 
-def test_whether_post_norm_needs_a_warm_up_depends_on_the_learning_rate(measured):
+def test_whether_post_norm_needs_a_warm_up_depends_on_the_learning_rate():
     rates = read_table("results/warm_up_rates.csv")
     learned = transformer_tables.learned_by_rate(rates)
     assert rates.groupby(["how", "rate"]).seed.nunique().eq(5).all()
