@@ -57,6 +57,13 @@ def nbgrader(course: Path, *command: str) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True, check=False)
 
 
+def call(*command: str) -> str:
+    """What our command says in this folder, where it ends without an error."""
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.output
+
+
 def scores(course: Path, name: str) -> Scores:
     with Gradebook(f"sqlite:///{course}/gradebook.db", "plain") as gradebook:
         grades = gradebook.db.query(Grade).all()
@@ -102,8 +109,7 @@ def digest_of(course: Path, name: str) -> str:
 def test_each_cell_has_the_score_that_nbgrader_gives(name, course, of_nbgrader, monkeypatch):
     ended, theirs = given_by_nbgrader(of_nbgrader, name)
     monkeypatch.chdir(course)
-    graded = CliRunner().invoke(app, ["grade", name, "--workers", "1"])
-    assert graded.exit_code == 0, graded.output
+    call("grade", name, "--workers", "1")
     ours = scores(course, name)
 
     assert ended == (name != STOPS)
@@ -125,10 +131,7 @@ def test_a_release_of_nbgraders_own_is_graded_as_it_is(course, of_nbgrader, monk
     for name in ("survey", "squares"):
         assert nbgrader(of_nbgrader, "generate_assignment", name, "--force").returncode == 0
         monkeypatch.chdir(of_nbgrader)
-        graded = CliRunner().invoke(
-            app, ["grade", name, "right", "partly" if name == "survey" else "no-error"]
-        )
-        assert graded.exit_code == 0, graded.output
+        call("grade", name, "right", "partly" if name == "survey" else "no-error")
         worth = sum(
             cell.metadata.nbgrader.points
             for cell in Assignment(course, name).test_cells(Assignment(course, name).read_release())

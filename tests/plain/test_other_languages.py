@@ -17,7 +17,7 @@ from autograder.gradebook.feedback import page_of
 from autograder.kernels import installed
 from tests.autograder.road import hand_in, with_cell
 from tests.plain.hand_ins import right_notebook
-from tests.plain.test_against_nbgrader import nbgrader, scores
+from tests.plain.test_against_nbgrader import call, nbgrader, scores
 from tests.toy_kernel import install
 
 pytestmark = pytest.mark.slow
@@ -123,10 +123,11 @@ class Class:
     def assignment(self) -> Assignment:
         return Assignment(self.root, NAME)
 
-    def call(self, *command: str) -> str:
-        done = CliRunner().invoke(app, list(command))
-        assert done.exit_code == 0, (done.output, done.exception)
-        return done.output
+    def copy_to(self, folder: Path, *parts: str, settings: str = SETTINGS) -> None:
+        """Some of the course's folders, with these settings."""
+        for part in parts:
+            shutil.copytree(self.root / part, folder / part)
+        (folder / "nbgrader_config.py").write_text(settings)
 
 
 @pytest.fixture(scope="module", params=[pytest.param(TOY, id="toy"), pytest.param(R, id="R", marks=NO_R)])
@@ -140,7 +141,7 @@ def of_class(request, tmp_path_factory):
             monkeypatch.setenv("JUPYTER_PATH", str(install(tmp_path_factory.mktemp("jupyter"))))
         monkeypatch.chdir(root)
         one = Class(root, language)
-        one.call("build", NAME)
+        call("build", NAME)
         right = right_notebook(one.assignment)
         for student, text in {
             "right": language.double,
@@ -163,7 +164,7 @@ def test_the_release_holds_no_solution_and_no_hidden_test(of_class):
 @pytest.fixture(scope="module")
 def graded(of_class) -> str:
     """What the command says that grades the class."""
-    return of_class.call("grade", NAME, "--workers", "1")
+    return call("grade", NAME, "--workers", "1")
 
 
 def test_nothing_stops_the_run_and_each_has_what_was_earned(of_class, graded):
@@ -184,16 +185,16 @@ def test_nothing_stops_the_run_and_each_has_what_was_earned(of_class, graded):
 
 
 def test_a_run_goes_on_where_it_was(of_class, graded):
-    assert "Nothing to run" in of_class.call("grade", NAME, "right", "wrong")
+    assert "Nothing to run" in call("grade", NAME, "right", "wrong")
     of_class.assignment.autograded("right").joinpath(f"{NAME}.ipynb").unlink()
     hand_in(of_class.root, "late", of_class.assignment, right_notebook(of_class.assignment))
-    assert "1 of 2 submissions to be run" in of_class.call("grade", NAME, "right", "late")
+    assert "1 of 2 submissions to be run" in call("grade", NAME, "right", "late")
     assert of_class.assignment.autograded("right").joinpath(f"{NAME}.ipynb").exists()
     shutil.rmtree(of_class.root / "submitted" / "late")
 
 
 def test_feedback_says_why_and_shows_no_hidden_test(of_class, graded):
-    of_class.call("feedback", NAME, "wrong", "loops")
+    call("feedback", NAME, "wrong", "loops")
     page = unescape(page_of(of_class.assignment, "wrong").read_text())
     assert of_class.language.why in page and "double-test</a>, 0 of 2" in page
     assert "There are hidden tests here" in page
@@ -204,11 +205,9 @@ def test_feedback_says_why_and_shows_no_hidden_test(of_class, graded):
 
 def test_each_cell_has_the_score_that_nbgrader_gives(of_class, graded, tmp_path):
     """Of a memory bomb, and of endless output, nbgrader's own run would not end here."""
-    for folder in ("source", "submitted"):
-        shutil.copytree(of_class.root / folder, tmp_path / folder)
+    of_class.copy_to(tmp_path, "source", "submitted")
     for student in ("eats", "floods"):
         shutil.rmtree(tmp_path / "submitted" / student)
-    (tmp_path / "nbgrader_config.py").write_text(SETTINGS)
     for command in ("generate_assignment", "autograde"):
         done = nbgrader(tmp_path, command, NAME)
         assert done.returncode == 0, done.stderr
@@ -218,9 +217,7 @@ def test_each_cell_has_the_score_that_nbgrader_gives(of_class, graded, tmp_path)
 
 
 def test_nbgraders_own_command_grades_through_the_jail(of_class, tmp_path):
-    for folder in ("source", "release", "submitted"):
-        shutil.copytree(of_class.root / folder, tmp_path / folder)
-    (tmp_path / "nbgrader_config.py").write_text(SETTINGS + THROUGH_NBGRADER)
+    of_class.copy_to(tmp_path, "source", "release", "submitted", settings=SETTINGS + THROUGH_NBGRADER)
     done = nbgrader(tmp_path, "autograde", NAME, "--student", "wrong")
     assert done.returncode == 0 and "3 of 6 points" in done.stderr, done.stderr
     assert scores(tmp_path, NAME)["wrong", "triple-test"] == (3, False)
@@ -229,12 +226,9 @@ def test_nbgraders_own_command_grades_through_the_jail(of_class, tmp_path):
 def test_without_the_kernel_nobody_is_graded_and_everything_else_works(of_class, tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_PATH", "")
     monkeypatch.setattr("jupyter_core.paths.SYSTEM_JUPYTER_PATH", [])
-    shutil.copytree(of_class.root / "source", tmp_path / "source")
-    shutil.copytree(of_class.root / "submitted", tmp_path / "submitted")
-    (tmp_path / "nbgrader_config.py").write_text(SETTINGS)
+    of_class.copy_to(tmp_path, "source", "submitted")
     monkeypatch.chdir(tmp_path)
-    one = Class(tmp_path, of_class.language)
-    one.call("build", NAME)
+    call("build", NAME)
     done = CliRunner().invoke(app, ["grade", NAME])
     assert isinstance(done.exception, CourseError) and "is not installed here. Nothing was run" in str(
         done.exception
@@ -245,9 +239,7 @@ def test_without_the_kernel_nobody_is_graded_and_everything_else_works(of_class,
 def test_a_kernel_that_does_not_start_ends_the_run_and_costs_nobody_a_point(of_class, tmp_path, monkeypatch):
     if of_class.language is not TOY:
         pytest.skip("R's kernel is not ours to break")
-    for folder in ("source", "release", "submitted"):
-        shutil.copytree(of_class.root / folder, tmp_path / folder)
-    (tmp_path / "nbgrader_config.py").write_text(SETTINGS)
+    of_class.copy_to(tmp_path, "source", "release", "submitted")
     broken = install(tmp_path / "jupyter") / "kernels" / "toy" / "toy_kernel.py"
     broken.write_text("raise SystemExit('no toys here')")
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))

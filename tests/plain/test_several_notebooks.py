@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.course import find_notebooks
 from tests.autograder.of_nbgrader import SETTINGS, WRONG, answer, make_course
-from tests.plain.test_against_nbgrader import nbgrader
+from tests.plain.test_against_nbgrader import call, nbgrader
 
 NAME, FILES = "Blatt 1 (neu)", ("part_a", "Teil B")
 LATE = '\nc.LateSubmissionPlugin.penalty_method = "zero"\n'
@@ -60,8 +58,7 @@ def test_scores_are_those_of_nbgrader(tmp_path, monkeypatch):
     for course in (theirs, button):
         assert (done := nbgrader(course, "autograde", NAME)).returncode == 0, done.stderr
     monkeypatch.chdir(ours)
-    graded = CliRunner().invoke(app, ["grade", NAME])
-    assert graded.exit_code == 0, graded.output
+    call("grade", NAME)
 
     given = recorded(theirs)
     assert recorded(ours) == given and recorded(button) == given
