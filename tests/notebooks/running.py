@@ -138,6 +138,11 @@ def outputs_of(source: str, client: BlockingInProcessKernelClient) -> Iterator[N
             yield output_from_msg(message)
 
 
+def is_error(cell: NotebookNode) -> bool:
+    """Whether running the cell ended with an error."""
+    return any(output.output_type == "error" for output in cell.get("outputs", []))
+
+
 def execute(notebook: NotebookNode, home: Path) -> tuple[NotebookNode, CellExecutionError | None]:
     """A copy of a notebook after a run in a kernel of its own, and its error."""
     notebook = copy.deepcopy(notebook)

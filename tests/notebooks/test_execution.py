@@ -5,11 +5,10 @@ import re
 
 import nbformat
 import pytest
-from nbformat import NotebookNode
 
 from autograder.source import code_cells, grade_id
 from tests.conftest import ASSIGNMENTS, ROOT
-from tests.notebooks.running import CELL_SECONDS, execute, run_here
+from tests.notebooks.running import CELL_SECONDS, execute, is_error, run_here
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = list(ASSIGNMENTS)
@@ -68,10 +67,6 @@ def test_the_student_s_copy_stops_at_its_first_check_and_says_what_to_do(tmp_pat
     assert grade_id(stopped) == next(iter(ASSIGNMENTS[name].by_check_id))
     assert "not answered yet" in run.error and "hint(" in run.error
     assert "Traceback" not in run.error and "checking.py" not in run.error
-
-
-def is_error(cell: NotebookNode) -> bool:
-    return any(output.output_type == "error" for output in cell.get("outputs", []))
 
 
 @pytest.mark.parametrize("name", ["start", "02_attention"])

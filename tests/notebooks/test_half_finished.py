@@ -10,7 +10,7 @@ import pytest
 
 from autograder.source import grade_id, is_demo
 from tests.conftest import ASSIGNMENTS
-from tests.notebooks.running import run_here
+from tests.notebooks.running import is_error, run_here
 
 pytestmark = pytest.mark.slow
 
@@ -33,9 +33,7 @@ def test_a_half_finished_notebook_says_what_is_wrong(tmp_path, name, answers, wo
         cell.source = answers.get(grade_id(cell), cell.source)
     notebook.cells = [cell for cell in notebook.cells if not is_demo(cell)]
     with run_here(notebook, tmp_path):
-        stopped = next(
-            cell for cell in notebook.cells if any(o.output_type == "error" for o in cell.get("outputs", []))
-        )
+        stopped = next(cell for cell in notebook.cells if is_error(cell))
     assert grade_id(stopped) in ASSIGNMENTS[name].by_check_id, "it stops at a check, not in a traceback"
     shown = "\n".join(
         line

@@ -10,7 +10,7 @@ from nbgrader.utils import is_grade, is_locked, is_solution
 from autograder.authoring import builder
 from autograder.generating import release_bytes
 from autograder.source import grade_id, read_source, write_notebook
-from tests.conftest import ASSIGNMENTS, ROOT, TWO_NOTEBOOKS
+from tests.conftest import ASSIGNMENTS, ROOT, TWO_NOTEBOOKS, release_of, solution_of
 
 
 @pytest.mark.slow
@@ -39,7 +39,7 @@ def test_a_build_is_the_same_byte_for_byte(tmp_path, name):
 def solution_lines(one):
     """Telling lines of the solutions; not of those that mend code which the notebook shows."""
     mending = {exercise.solution_id for exercise in one.exercises.values() if exercise.mends}
-    for cell in read_source(one.source).cells:
+    for cell in solution_of(one.name).cells:
         if grade_id(cell) not in mending:
             for region in re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.S):
                 yield from (line.strip() for line in region.splitlines() if len(line.strip()) > 25)
@@ -50,7 +50,7 @@ def test_no_solution_line_is_in_the_release(name):
     one = ASSIGNMENTS[name]
     released = one.release.read_text()
     assert "BEGIN SOLUTION" not in released and "END SOLUTION" not in released
-    released_lines = {line.strip() for cell in one.read_release().cells for line in cell.source.splitlines()}
+    released_lines = {line.strip() for cell in release_of(name).cells for line in cell.source.splitlines()}
     assert set(solution_lines(one)) & released_lines == set()
 
 
@@ -68,7 +68,7 @@ def test_every_check_is_locked_named_and_has_points(name):
     one = ASSIGNMENTS[name]
     checks = [
         cell
-        for cell in one.read_release().cells
+        for cell in release_of(name).cells
         if cell.cell_type == "code" and "check(" in cell.source and is_grade(cell)
     ]
     assert [grade_id(cell) for cell in checks] == [exercise.check_id for exercise in one.exercises.values()]
@@ -78,7 +78,7 @@ def test_every_check_is_locked_named_and_has_points(name):
         assert cell.metadata.nbgrader.points or cell.metadata.course.extra_credit
     stray = [
         c.source
-        for c in one.read_release().cells
+        for c in release_of(name).cells
         if c.cell_type == "code" and re.search(r"^check\(", c.source, re.M) and not is_grade(c)
     ]
     assert stray == []
@@ -86,7 +86,7 @@ def test_every_check_is_locked_named_and_has_points(name):
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_release_cells_have_unique_valid_ids_and_no_outputs(name):
-    notebook = ASSIGNMENTS[name].read_release()
+    notebook = release_of(name)
     nbformat.validate(notebook)
     assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
     assert not any(cell.get("outputs") for cell in notebook.cells)
