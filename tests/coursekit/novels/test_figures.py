@@ -9,12 +9,11 @@ from coursekit.novels.corpus import ROW, WORDS, Ragged
 from coursekit.novels.kneser_ney import KneserNey
 from coursekit.novels.recipes import build_bert, build_elmo, build_gpt, spelling_of
 from coursekit.small.bert import BOS, EOS, MASK
-
-SIZES = {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32}
+from tests.coursekit.novels.texts import TINY, TINY_ELMO
 
 
 def test_a_row_s_loss_is_the_sum_over_its_pieces(corpus):
-    model = build_gpt(corpus, **SIZES).eval()
+    model = build_gpt(corpus, **TINY).eval()
     found = figures.losses_of_gpt(model, corpus, "test", [1, 0])
     for loss, number in zip(found, (1, 0), strict=True):
         ids = torch.tensor([[BOS, *map(int, corpus.rows("test")[number])]])
@@ -23,7 +22,7 @@ def test_a_row_s_loss_is_the_sum_over_its_pieces(corpus):
 
 
 def test_elmo_pays_for_each_word_in_both_directions(corpus):
-    model = build_elmo(corpus, dim=16, filters=((1, 8), (2, 12), (3, 16))).eval()
+    model = build_elmo(corpus, **TINY_ELMO).eval()
     (left, right), (end, beginning) = figures.losses_of_elmo(model, spelling_of(corpus), corpus, "test", [0])
     row = corpus.word_rows("test")[0]
     ids = torch.tensor([[BOS, *map(int, row), EOS]])
@@ -40,7 +39,7 @@ def test_elmo_pays_for_each_word_in_both_directions(corpus):
 
 def test_elmo_fills_a_gap_without_reading_its_word(corpus):
     model, spelling = (
-        build_elmo(corpus, dim=16, filters=((1, 8), (2, 12), (3, 16))).eval(),
+        build_elmo(corpus, **TINY_ELMO).eval(),
         spelling_of(corpus),
     )
     gaps = figures.draw_gaps(corpus, "test", 8, str.isalpha)
@@ -103,7 +102,7 @@ def test_gaps_are_words_that_fit_and_each_row_has_at_most_one(corpus):
 
 
 def test_a_bert_that_names_the_right_word_has_rank_0(corpus):
-    model = build_bert(corpus, **SIZES).eval()
+    model = build_bert(corpus, **TINY).eval()
 
     def in_one_piece(word: str) -> bool:
         return len(corpus.tokenizer.encode(word, add_special_tokens=False).ids) == 1

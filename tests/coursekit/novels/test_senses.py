@@ -16,6 +16,7 @@ from coursekit.novels.pseudo_words import Pair, merge
 from coursekit.novels.recipes import build_bert, build_elmo, build_gpt
 from experiments import novels_senses
 from experiments.harness import Experiment, Options, record
+from tests.coursekit.novels.texts import TINY, TINY_ELMO
 
 PAIRS = [Pair("cell", "bell", "unrelated"), Pair("letter", "money", "related")]
 """On the shelf: "sat in a dark cell", "rang the bell twice", "left the letter on the stairs", "put money into the bank"."""
@@ -50,9 +51,9 @@ def test_of_one_side_the_other_is_not_read():
 
 
 BUILT = {
-    "bert": lambda merged: build_bert(merged, dim=16, layers=2, heads=2, feed_forward=32),
-    "gpt": lambda merged: build_gpt(merged, dim=16, layers=2, heads=2, feed_forward=32),
-    "elmo": lambda merged: build_elmo(merged, dim=16, filters=((1, 8), (2, 12), (3, 16))),
+    "elmo": partial(build_elmo, **TINY_ELMO),
+    "bert": partial(build_bert, **TINY | {"layers": 2}),
+    "gpt": partial(build_gpt, **TINY | {"layers": 2}),
 }
 
 
@@ -102,16 +103,10 @@ def test_counts_find_what_stands_beside_the_word(corpora, places):
 
 @pytest.mark.slow
 def test_the_experiment_trains_and_writes_a_row_for_each_layer_side_and_pair(corpora, tmp_path):
-    tiny = {"dim": 16, "layers": 2, "heads": 2, "feed_forward": 32}
     recipes = {
-        "elmo": replace(
-            novels_senses.RECIPES["elmo"],
-            build=partial(build_elmo, dim=16, filters=((1, 8), (2, 12), (3, 16))),
-        ),
-        "bert": replace(novels_senses.RECIPES["bert"], build=partial(build_bert, **tiny)),
-        "gpt": replace(novels_senses.RECIPES["gpt"], build=partial(build_gpt, **tiny)),
+        name: replace(novels_senses.RECIPES[name], build=build, steps=4, batch=8)
+        for name, build in BUILT.items()
     }
-    recipes = {name: replace(recipe, steps=4, batch=8) for name, recipe in recipes.items()}
     steps = partial(novels_senses.steps, apart=corpora[0], pairs=PAIRS, recipes=recipes)
     list(record(Experiment(steps, seeds=(0,)), Options(results=tmp_path, checkpoints=tmp_path)))
     table = pd.read_csv(tmp_path / "novels_senses.csv")

@@ -14,6 +14,7 @@ from coursekit.stored import ModelMissing, models_folder, read, write
 from experiments import novels_gaps
 from experiments.harness import ExperimentError, Options
 from experiments.harness import record as record_experiment
+from tests.coursekit.novels.texts import TINY, TINY_ELMO
 
 ABOUT = {"seed": 0, "steps": 40, "minutes": 2.0, "figures": {"nats per gap": "3.210 (3.100 to 3.320)"}}
 SHIPPED = [name for name in shipped.TITLES if (models_folder() / f"novels_{name}.json").exists()]
@@ -79,7 +80,7 @@ def test_skip_gram_and_gpt_come_back_with_their_words(corpus, tmp_path):
     shipped.save_skipgram(vectors, corpus, tmp_path, ABOUT)
     words, read = shipped.load_skipgram(tmp_path)
     assert words == corpus.words and torch.allclose(read, vectors.word.weight, atol=1e-4)
-    gpt = build_gpt(corpus, dim=16, layers=1, heads=2, feed_forward=32).eval()
+    gpt = build_gpt(corpus, **TINY).eval()
     shipped.save_gpt(gpt, corpus, tmp_path, ABOUT)
     again, tokenizer = shipped.load_gpt(tmp_path)
     ids = torch.tensor([tokenizer.encode("she sat in a dark cell", add_special_tokens=False).ids])
@@ -87,7 +88,7 @@ def test_skip_gram_and_gpt_come_back_with_their_words(corpus, tmp_path):
 
 
 def test_elmo_and_bert_come_back_with_what_they_read(corpus, tmp_path):
-    elmo = build_elmo(corpus, dim=16, filters=((1, 8), (2, 12), (3, 16))).eval()
+    elmo = build_elmo(corpus, **TINY_ELMO).eval()
     shipped.save_elmo(elmo, corpus, tmp_path, ABOUT)
     again, spelling = shipped.load_elmo(tmp_path)
     assert spelling.words == corpus.words
@@ -95,7 +96,7 @@ def test_elmo_and_bert_come_back_with_what_they_read(corpus, tmp_path):
     assert tokens == ["it", "'", "s", "a", "zyzzyva", ",", "she", "said", "."]
     characters, real = spelling.of_words(tokens)[None], torch.ones(1, len(tokens), dtype=torch.bool)
     assert torch.allclose(elmo(characters, real).hidden, again(characters, real).hidden, atol=1e-2)
-    bert = build_bert(corpus, dim=16, layers=1, heads=2, feed_forward=32).eval()
+    bert = build_bert(corpus, **TINY).eval()
     shipped.save_bert(bert, corpus, tmp_path, ABOUT)
     again, tokenizer = shipped.load_bert(tmp_path)
     ids = torch.tensor([tokenizer.encode("she sat in a dark cell", add_special_tokens=False).ids])
@@ -103,7 +104,7 @@ def test_elmo_and_bert_come_back_with_what_they_read(corpus, tmp_path):
 
 
 def test_weights_of_other_sizes_get_a_sentence(corpus, tmp_path):
-    shipped.save_bert(build_bert(corpus, dim=16, layers=1, heads=2, feed_forward=32), corpus, tmp_path, ABOUT)
+    shipped.save_bert(build_bert(corpus, **TINY), corpus, tmp_path, ABOUT)
     weights, about = read(tmp_path / "novels_bert.safetensors", "")
     about["config"]["dim"] = 32
     write(tmp_path / "novels_bert.safetensors", weights, about)

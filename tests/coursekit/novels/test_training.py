@@ -11,12 +11,13 @@ from coursekit import pretrain
 from coursekit.novels import recipes, skip_gram
 from coursekit.novels.recipes import NOVELS
 from tests.conftest import ROOT
+from tests.coursekit.novels.texts import TINY, TINY_ELMO
 
 SMALL = {
-    "novels-bert": {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32},
-    "novels-gpt": {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32},
+    "novels-bert": TINY,
+    "novels-gpt": TINY,
     "novels-skipgram": {"dim": 8},
-    "novels-elmo": {"dim": 16, "filters": ((1, 8), (2, 12), (3, 16))},
+    "novels-elmo": TINY_ELMO,
 }
 
 

@@ -1,4 +1,4 @@
-"""A made-up shelf of four short books, in the layout that `prepare` reads."""
+"""A made-up shelf of four short books, in the layout that `prepare` reads, and the sizes of models that read it."""
 
 import csv
 import random
@@ -9,6 +9,9 @@ DEEDS = ("walked along the bank of the river", "sat in a dark cell", "put money 
          "looked for a light", "left the letter on the stairs", "played a match against the village", "waited for the spring")  # fmt: skip
 WHEN = ("before breakfast", "in the rain", "on a Sunday", "without a word", "as usual", "after the fair")
 AUTHORS = {"one.txt": ("A. Nobody", 1850), "two.txt": ("B. Nobody", 1870), "three.txt": ("George Gissing", 1890), "four.txt": ("Wilkie Collins", 1860)}  # fmt: skip
+TINY = {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32}
+"""Of BERT and GPT."""
+TINY_ELMO = {"dim": 16, "filters": ((1, 8), (2, 12), (3, 16))}
 
 
 def write_shelf(folder: Path, sentences: int = 400) -> Path:
