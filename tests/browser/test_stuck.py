@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from autograder.authoring.lending import lent_bytes
-from tests.browser.conftest import open_lab, open_notebook
+from tests.browser.conftest import choose, open_lab, open_notebook
 from tests.browser.test_student import WRONG, cell, run, solution
 from tests.conftest import ASSIGNMENTS, KERNEL_SETTINGS
 
@@ -53,8 +53,7 @@ def notebook(person, folder, jupyterlab):
 
 
 def run_all(page):
-    page.locator(".lm-MenuBar-itemLabel", has_text=re.compile("^Run$")).click()
-    page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
+    choose(page, "Run", "Run All Cells")
     # JupyterLab draws only the cells in view: what was run is asked of its model.
     page.wait_for_function(
         """() => {
