@@ -33,10 +33,12 @@ def test_the_question_drawn_is_the_first_crossed_one_that_the_best_span_answers(
     assert (list(crossed.index), drawn) == (["a", "b"], "b")
 
 
-def test_f1_is_of_all_sentences_together_and_a_gain_is_paired():
-    def spans(tags):
-        return [(place, place + 1, tag) for place, tag in enumerate(tags) if tag != "O"]
+def spans(tags):
+    """Each tag but O is a span of its own."""
+    return [(place, place + 1, tag) for place, tag in enumerate(tags) if tag != "O"]
 
+
+def test_f1_is_of_all_sentences_together_and_a_gain_is_paired():
     truth = [["B-LOC", "O"], ["B-PER", "B-LOC"]]
     perfect = entity_scores.entity_counts(truth, [truth], spans)
     half = entity_scores.entity_counts(truth, [[["O", "O"], ["B-PER", "B-PER"]]], spans)
@@ -47,9 +49,6 @@ def test_f1_is_of_all_sentences_together_and_a_gain_is_paired():
 
 
 def test_counts_are_means_over_seeds():
-    def spans(tags):
-        return [(place, place + 1, tag) for place, tag in enumerate(tags) if tag != "O"]
-
     truth = [["B-LOC"]]
     counts = entity_scores.entity_counts(truth, [truth, [["O"]]], spans)
     assert np.array_equal(counts, [[1, 1.5]])

@@ -36,17 +36,13 @@ def test_missing_word_vectors_come_with_the_command_that_installs_them(monkeypat
     assert missing.install in text
 
 
-def test_it_says_which_models_there_are(monkeypatch, tmp_path):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+def test_it_says_which_models_there_are(no_hub):
     text = str(installation())
     assert "✓ Encoder" in text and "all-MiniLM-L6-v2, from the package" in text
     assert "✓ Decoder" in text and "SmolLM2-135M-Instruct, from the package" in text
 
 
-def test_a_missing_model_comes_with_the_command_that_installs_it(monkeypatch, tmp_path):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+def test_a_missing_model_comes_with_the_command_that_installs_it(no_hub, monkeypatch):
     missing = replace(catalogue.SMOLLM2.package, name="no-such-package")
     monkeypatch.setitem(
         catalogue.CATALOGUE,
