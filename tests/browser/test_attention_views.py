@@ -1,29 +1,19 @@
 """bertviz's views draw in a browser that has no network, and answer to a click."""
 
 import pytest
-import torch
 from playwright.sync_api import expect
 
-from coursekit import attention_views
+from tests.coursekit.test_attention_views import made_up_views
 
 pytestmark = pytest.mark.browser
-
-TOKENS = ["[CLS]", "a", "dark", "cell", "[SEP]"]
 
 
 @pytest.fixture
 def frames(page, tmp_path, monkeypatch):
     """The three views in one page, opened offline; after the test nothing has failed and nothing was asked for."""
-    shown, errors, asked = [], [], []
-    monkeypatch.setattr(attention_views, "display", shown.append)
-    queries, keys = torch.randn(2, 2, 3, 5, 4, generator=torch.Generator().manual_seed(0))
-    attention = (queries @ keys.mT / 2).softmax(dim=-1)
-    attention_views.head_view(attention, TOKENS, layer=1)
-    attention_views.model_view(attention, TOKENS)
-    attention_views.neuron_view(attention, queries, keys, TOKENS, layer=1, head=2)
+    errors, asked = [], []
     file = tmp_path / "views.html"
-    bodies = "".join(view._repr_mimebundle_()["text/html"] for view in shown)
-    file.write_text(f"<!doctype html>{bodies}", encoding="utf-8")
+    file.write_text(f"<!doctype html>{''.join(made_up_views(monkeypatch))}", encoding="utf-8")
     page.context.set_offline(True)
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))

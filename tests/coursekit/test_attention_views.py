@@ -13,17 +13,22 @@ from coursekit import attention_views
 TOKENS = ["[CLS]", "a", "dark", "cell", "[SEP]"]
 
 
-@pytest.fixture
-def views(monkeypatch):
-    """The three views of a made-up attention, as (what the notebook holds, the page inside it)."""
+def made_up_views(monkeypatch, heads=None) -> list[str]:
+    """What a notebook holds of the three views of a made-up attention; the first view shows these heads, or all."""
     shown = []
     monkeypatch.setattr(attention_views, "display", shown.append)
     queries, keys = torch.randn(2, 2, 3, 5, 4, generator=torch.Generator().manual_seed(0))
     attention = (queries @ keys.mT / 2).softmax(dim=-1)
-    attention_views.head_view(attention, TOKENS, layer=1, heads=[2])
+    attention_views.head_view(attention, TOKENS, layer=1, heads=heads)
     attention_views.model_view(attention, TOKENS)
     attention_views.neuron_view(attention, queries, keys, TOKENS, layer=1, head=2)
-    return [unpacked(view._repr_mimebundle_()["text/html"]) for view in shown]
+    return [view._repr_mimebundle_()["text/html"] for view in shown]
+
+
+@pytest.fixture
+def views(monkeypatch):
+    """The three views, as (what the notebook holds, the page inside it)."""
+    return [unpacked(view) for view in made_up_views(monkeypatch, heads=[2])]
 
 
 def unpacked(outside: str) -> tuple[str, str]:
