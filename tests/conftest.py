@@ -65,6 +65,15 @@ def release_of(name: str) -> NotebookNode:
     return ASSIGNMENTS[name].read_release()
 
 
+def clean() -> dict[str, str]:
+    """The variables of somebody who has no Python environment yet."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX"))
+    }
+
+
 @pytest.fixture(scope="session")
 def open_server():
     """Runs our own code as the build does; students' code is tried in tests/autograder/jail and tests/hostile."""

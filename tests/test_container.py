@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
-from tests.test_student_release import UNTIL_THE_FIRST_CHECK, clean
+from tests.conftest import ROOT, clean
+from tests.test_student_release import UNTIL_THE_FIRST_CHECK
 
 DESCRIBED = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
 NOT_CLONED = (".venv", ".git", "build", "dist", "*cache*", "*.egg-info", ".ipynb_checkpoints", "tests")

@@ -18,7 +18,7 @@ import yaml
 
 from autograder.authoring.student_zip import changed_when, student_files, write_student_zip, zip_bytes
 from autograder.errors import CourseError
-from tests.conftest import ASSIGNMENTS, ROOT
+from tests.conftest import ASSIGNMENTS, ROOT, clean
 
 pytestmark = pytest.mark.slow
 
@@ -220,15 +220,6 @@ def test_answers_typed_into_notebooks_are_not_handed_out(tmp_path, content):
     mine.parent.mkdir(parents=True, exist_ok=True)
     mine.write_text("my own answers")
     assert dict(student_files(course)) == content
-
-
-def clean() -> dict[str, str]:
-    """The variables of somebody who has no Python environment yet."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX"))
-    }
 
 
 @pytest.fixture(scope="module")

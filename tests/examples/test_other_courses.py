@@ -1,7 +1,6 @@
 """Courses that are not this one: the example in numpy, and what `autograder init` begins, with the tool from a wheel."""
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -22,8 +21,8 @@ from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
 from autograder.settings import course_settings
+from tests.conftest import ROOT, clean
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "statistics"
 NOT_COPIED = shutil.ignore_patterns(
     ".*", "__pycache__", "build", "dist", "*.egg-info", "tests", "data", "notebooks"
@@ -137,12 +136,10 @@ class Environment:
 
     def run(self, *command: str, cwd: Path, check: bool = True) -> subprocess.CompletedProcess:
         """Run a program of this environment with its own programs alone on PATH, and no variable that leads back here."""
-        variables = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("PYTHON", "VIRTUAL_ENV"))
+        variables = clean() | {
+            "PATH": f"{self.folder / 'bin'}:/usr/bin:/bin",
+            "HOME": str(self.folder / "home"),
         }
-        variables |= {"PATH": f"{self.folder / 'bin'}:/usr/bin:/bin", "HOME": str(self.folder / "home")}
         variables["AUTOGRADER_HOME"] = str(self.folder / "home" / "progress")
         program, *arguments = command
         done = subprocess.run(
