@@ -1,8 +1,22 @@
-"""What tests of pre-trained models share."""
+"""What tests of the generated language share, and those of pre-trained models."""
 
 from pathlib import Path
 
 import pytest
+
+from coursekit.language import Language, load_language
+from coursekit.language.grammar import GRAMMAR
+
+
+@pytest.fixture(scope="session")
+def language() -> Language:
+    return load_language()
+
+
+@pytest.fixture(scope="session")
+def part() -> Language:
+    """A small corner of it."""
+    return Language.from_grammar(GRAMMAR.only("river", "money"))
 
 
 @pytest.fixture

@@ -17,13 +17,7 @@ from coursekit.exam import (
     sense_exam,
     sense_exam_of,
 )
-from coursekit.language import Language, load_language
-from coursekit.language.grammar import GRAMMAR
-
-
-@pytest.fixture(scope="module")
-def part() -> Language:
-    return Language.from_grammar(GRAMMAR.only("river", "money"))
+from coursekit.language import load_language
 
 
 @pytest.fixture(scope="module")

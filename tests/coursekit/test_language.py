@@ -36,11 +36,6 @@ RUNNING_EXAMPLES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def language() -> Language:
-    return load_language()
-
-
 @pytest.fixture(scope="module", params=[SMALL, SMALL_ORDER], ids=["first", "order"])
 def grammar(request) -> Grammar:
     return request.param

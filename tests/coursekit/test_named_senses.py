@@ -1,15 +1,8 @@
 """What notebook 01 does with sentences of the language before it trains on them."""
 
 import numpy as np
-import pytest
 
-from coursekit.language import load_language
 from coursekit.language.named_senses import with_rarer_senses, with_senses_named
-
-
-@pytest.fixture(scope="module")
-def language():
-    return load_language()
 
 
 def test_every_sense_of_an_ambiguous_word_has_an_id_of_its_own(language):

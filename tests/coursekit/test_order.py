@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from coursekit.language import Language, load_language, next_word_bound, sense_bound
+from coursekit.language import Language, next_word_bound, sense_bound
 from coursekit.language.blind import majority_accuracy, order_blind_accuracy, position_accuracy
 from coursekit.language.grammar import GRAMMAR
 from coursekit.language.kinds import productions, word_of
@@ -17,11 +17,6 @@ from tests.coursekit.small_languages import SMALL_ORDER, Enumeration
 
 ORDER = ("order1", "order2")
 KINDS = ("left", "right", *ORDER, "both")
-
-
-@pytest.fixture(scope="module")
-def language() -> Language:
-    return load_language()
 
 
 @pytest.fixture(scope="module")
@@ -263,8 +258,7 @@ def test_the_language_is_varied(language):
     assert len(twice) >= 29
 
 
-def test_a_part_of_the_grammar_is_a_language_of_its_own():
-    part = Language.from_grammar(GRAMMAR.only("river", "money"))
+def test_a_part_of_the_grammar_is_a_language_of_its_own(part):
     assert part.topics == ("river", "money") and set(part.ambiguous) == {"bank"}
     assert order_blind_accuracy(part, ORDER) == pytest.approx(1 / 2)
     without = Language.from_grammar(GRAMMAR.only("kitchen", "night"))  # words with one sense have no rival

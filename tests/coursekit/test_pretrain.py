@@ -10,17 +10,10 @@ import pytest
 import torch
 from torch import nn
 
-from coursekit.language import Language
-from coursekit.language.grammar import GRAMMAR
 from coursekit.pretrain import Progress, alone, checkpoint, left_of_all, load_trained, train
 from coursekit.small.recipes import BLOCK, RECIPES, Recipe, set_rates, weight_groups
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def part() -> Language:
-    return Language.from_grammar(GRAMMAR.only("river", "money"))
 
 
 def recipe(name: str):

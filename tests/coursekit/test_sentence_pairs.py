@@ -1,14 +1,6 @@
 """The texts of two sentences on which notebook 02 trains."""
 
-import pytest
-
-from coursekit.language import load_language
 from coursekit.language.pairs import sentence_pairs
-
-
-@pytest.fixture(scope="module")
-def language():
-    return load_language()
 
 
 def test_the_first_sentence_of_a_pair_has_the_ambiguous_word_and_not_the_word_left_out(language):
