@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
+from huggingface_hub import constants
 
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.client import Server, find_problem
@@ -214,9 +215,9 @@ def test_a_submission_may_use_both_packaged_models():
 # ------------------------------------------------------------------------------------------ the hub
 
 
-@pytest.fixture
-def bert_folder(tmp_path) -> Path:
-    """What the hub has of a tiny BERT with its masked-LM head, under the real vocabulary."""
+@pytest.fixture(name="near_hub")
+def bert_s_hub(tmp_path, monkeypatch):
+    """A hub that can be reached and has a tiny BERT with its masked-LM head, under the real vocabulary."""
     folder = tmp_path / "published"
     torch.manual_seed(0)
     config = transformers.BertConfig(
@@ -225,13 +226,7 @@ def bert_folder(tmp_path) -> Path:
     transformers.BertForMaskedLM(config).save_pretrained(folder)
     for name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
         shutil.copy(catalogue.MINILM.package.find() / name, folder)
-    return folder
-
-
-@pytest.fixture(name="near_hub")
-def bert_s_hub(bert_folder, monkeypatch):
-    """A hub that can be reached."""
-    with near_hub(bert_folder, "google-bert/bert-base-uncased", monkeypatch) as server:
+    with near_hub(folder, "google-bert/bert-base-uncased", monkeypatch) as server:
         yield server
 
 
@@ -260,7 +255,7 @@ def test_a_model_comes_from_the_hub_and_then_from_the_cache(near_hub, monkeypatc
 @pytest.mark.slow
 def test_weights_of_the_cache_that_are_damaged_are_fetched_again(near_hub, capsys):
     load("bert-base-uncased", from_hub=True)
-    (weights,) = (Path(path) for path in hub_cache().rglob("model.safetensors"))
+    (weights,) = Path(constants.HF_HUB_CACHE).rglob("model.safetensors")
     cut(weights.resolve())
     loaded = load("bert-base-uncased", from_hub=True)
     assert "model.safetensors is damaged: it is fetched again." in capsys.readouterr().out
@@ -270,12 +265,6 @@ def test_weights_of_the_cache_that_are_damaged_are_fetched_again(near_hub, capsy
     assert load("bert-base-uncased", from_hub=True).name == MINILM
     said = capsys.readouterr().out
     assert "is damaged" in said and "could not be fetched from the hub" in said
-
-
-def hub_cache() -> Path:
-    from huggingface_hub import constants
-
-    return Path(constants.HF_HUB_CACHE)
 
 
 @pytest.mark.slow
