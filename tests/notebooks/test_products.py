@@ -1,4 +1,4 @@
-"""The committed notebooks and keys give nothing away. Whether they are what their sources give, tests/exercises/test_fresh.py asks."""
+"""The committed notebooks and keys give nothing away. Whether they are what their sources give, test_fresh.py asks."""
 
 import json
 import re
