@@ -330,8 +330,7 @@ def test_nbgraders_own_command_with_our_plug_in_records_the_same(course, monkeyp
     assert {score for score, _ in recorded.values()} == {None, 0, 1, 1.5, 2, 4}
     (course / "gradebook.db").unlink()
     shutil.rmtree(course / "autograded")
-    done = nbgrader(course, "autograde", "survey")
-    assert done.returncode == 0, done.stderr
+    nbgrader(course, "autograde", "survey")
     assert scores(course, "survey") == recorded
 
 
