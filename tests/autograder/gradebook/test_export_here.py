@@ -1,16 +1,22 @@
 """What Canvas, Moodle and a spreadsheet get of a gradebook."""
 
 import csv
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from autograder.cli import app
+from autograder.errors import CourseError
 from autograder.gradebook.export import BlackboardExport, CanvasExport, CsvExport, MoodleExport
 from autograder.gradebook.queries import class_scores
 from autograder.untrusted.layouts import FileOwner
 from tests.autograder.here import NAME
 
+OTHER = "02_tests"
+FORMULA = "=1+1"
 SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 
 
@@ -22,6 +28,14 @@ def exported(course, kind, **options):
         exporter.export(gradebook)
     with open(exporter.to, newline="", encoding="utf-8") as file:
         return list(csv.reader(file)), exporter
+
+
+def export(*arguments: str) -> tuple[str, list[list[str]]]:
+    """What the command says, and the file."""
+    result = CliRunner().invoke(app, ["export", NAME, "--output", "out.csv", *arguments])
+    assert result.exit_code == 0, result.output
+    with open("out.csv", newline="", encoding="utf-8") as file:
+        return " ".join(result.output.split()), list(csv.reader(file))
 
 
 @pytest.fixture
@@ -112,6 +126,8 @@ def test_a_spreadsheet_has_everybody_with_raw_scores_and_penalties(graded):
     assert [lines["bob"][column] for column in numbers] == ["7.0", "1.125", "5.875", "10.0", "1", "0"]
     assert [lines["dua"][column] for column in numbers] == ["", "", "", "10.0", "0", ""]
     assert lines["cem"]["needs_manual_grade"] == "1" and lines["ada"]["last_name"] == "Lovelace"
+    with graded.gradebook() as gradebook:
+        assert set(lines) == {student.id for student in gradebook.students}
 
 
 def test_no_penalty_makes_a_score_negative(graded):
@@ -123,10 +139,58 @@ def test_no_penalty_makes_a_score_negative(graded):
 
 
 def test_the_command_says_who_is_not_in_the_file(graded):
-    result = CliRunner().invoke(app, ["export", NAME, "--to", "canvas", "--output", "canvas.csv"])
-    said = " ".join(result.output.split())
-    assert result.exit_code == 0 and (graded.root / "canvas.csv").exists()
+    said, _ = export("--to", "canvas")
     assert "still have to be graded by hand: cem." in said and "Students who handed in nothing: dua." in said
+    said, rows = export("--to", "canvas", "--unfinished")
+    assert len(rows) == 2 + 3 and "to be graded by hand" not in said
+    graded.finish("cem", points=2)
+    said, rows = export("--to", "canvas")
+    assert ["", "", "", "cem", "", "11.0"] in rows and "to be graded by hand" not in said
+
+
+@pytest.mark.parametrize("to", ["canvas", "moodle", "csv"])
+def test_an_id_and_names_are_no_formulas_either_and_the_command_names_the_id(graded, to):
+    graded.hand_in(FORMULA)
+    graded.grade_class()
+    with graded.gradebook() as gradebook:
+        names = {"first_name": "@SUM(A1)", "last_name": "-2+3", "email": "+1@example.org"}
+        gradebook.update_or_create_student(FORMULA, **names)
+        gradebook.update_or_create_student("ada", first_name="\t=1", last_name='a,"b\n=2')
+    said, rows = export("--to", to, "--unfinished", "--column", "=HYPERLINK(1)")
+    cells = [cell for row in rows for cell in row]
+    assert not [cell for cell in cells if cell.startswith(SIGNS)]
+    assert f"'{FORMULA}" in cells and "'=HYPERLINK(1)" in cells
+    assert "will not find them" in said and FORMULA in said
+
+
+@pytest.mark.slow
+def test_nbgrader_s_own_command_takes_the_exporters(graded):
+    command = [
+        Path(sys.executable).with_name("nbgrader"),
+        "export",
+        "--exporter=autograder.gradebook.export.MoodleExport",
+        f'--assignment=["{NAME}"]',
+        "--to=grades.csv",
+        "--MoodleExport.unfinished=True",
+    ]
+    done = subprocess.run(command, cwd=graded.root, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    with open("grades.csv", newline="") as file:
+        assert list(csv.reader(file)) == export("--to", "moodle", "--unfinished")[1]
+
+
+def test_what_was_not_graded_gets_a_sentence(graded):
+    result = CliRunner().invoke(app, ["export", OTHER, "--to", "csv"])
+    assert isinstance(result.exception, CourseError)
+    assert f"The gradebook has no entry for {OTHER}" in str(result.exception)
+    with graded.gradebook() as gradebook:
+        gradebook.update_or_create_assignment(OTHER)
+        with pytest.raises(CourseError, match="of a single assignment"):
+            CanvasExport(column="one").export(gradebook)
+        MoodleExport(student=["ada"], unfinished=True, to="ada.csv").export(gradebook)
+    with open("ada.csv") as file:
+        (heading, line) = csv.reader(file)
+    assert heading[-2:] == [NAME, OTHER] and line[2] == "ada" and line[-1] == ""
 
 
 def test_blackboard_finds_students_by_their_accounts_and_the_column_by_its_heading(graded):
