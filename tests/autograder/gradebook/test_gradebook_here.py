@@ -1,22 +1,27 @@
-"""What is written into a gradebook beside the scores: points that changed, extensions, marks of a person, files."""
+"""What is written into a gradebook, with how much reading, and beside the scores: changed points, extensions, marks, files."""
 
+import shutil
 from datetime import datetime, timedelta
 
 import pytest
+from nbgrader.api import Grade
 from nbgrader.apps import NbGraderAPI
+from sqlalchemy import event
 
 from autograder.course import Assignment
 from autograder.generating import release_bytes
 from autograder.gradebook import feedback
 from autograder.gradebook.by_hand import Mark, read_marks, write_marks
-from autograder.gradebook.gradebook import register
+from autograder.gradebook.gradebook import GradebookWriter, RecordedCells, register
 from autograder.gradebook.history import read_history
 from autograder.gradebook.queries import CellMean, cell_means, scored_by_hand
 from autograder.gradebook.rows import SubmissionRow
+from autograder.results import Result
 from autograder.settings import course_directory, load
 from tests.autograder.here import NAME
 
-QUESTION = "steps-question"
+QUESTION, EXTENSION = "steps-question", "steps-largest-check"
+WITHOUT_EXTENSION = "def largest(values):\n    return 0"
 
 
 @pytest.fixture
@@ -98,29 +103,110 @@ def test_what_a_person_gave_stays_and_is_looked_at_again_when_the_answer_changes
     small.grade_class()
     small.finish("ada", points=2)
     small.grade_class(fresh=True)
-    assert small.scores() == {"ada": 11} and not grade_of(small, "ada", "steps-question")[2]
+    assert small.scores() == {"ada": 11} and not grade_of(small, "ada", QUESTION)[2]
     small.hand_in("ada", question="They double.")
     small.grade_class()
-    assert small.scores() == {"ada": 11} and grade_of(small, "ada", "steps-question")[2]
+    assert small.scores() == {"ada": 11} and grade_of(small, "ada", QUESTION)[2]
 
 
 def test_extra_credit_that_a_person_typed_in_stays(small):
     small.hand_in("ada")
     small.grade_class()
     with small.gradebook() as gradebook:
-        gradebook.find_grade("steps-largest-check", NAME, NAME, "ada").extra_credit = 0.5
+        gradebook.find_grade(EXTENSION, NAME, NAME, "ada").extra_credit = 0.5
         gradebook.db.commit()
-    small.hand_in("ada", largest="def largest(values):\n    return 0")
+    small.hand_in("ada", largest=WITHOUT_EXTENSION)
     small.grade_class()
-    assert grade_of(small, "ada", "steps-largest-check") == (0, 0.5, False)
+    assert grade_of(small, "ada", EXTENSION) == (0, 0.5, False)
 
 
-def test_the_extra_credit_that_we_gave_is_taken_back(small):
+@pytest.mark.parametrize("file_is_gone", [False, True])
+def test_the_extra_credit_that_we_gave_is_taken_back(small, file_is_gone):
+    """Also when the file beside the gradebook is gone in which it was noted."""
     small.hand_in("ada")
     small.grade_class()
-    small.hand_in("ada", largest="def largest(values):\n    return 0")
+    assert grade_of(small, "ada", EXTENSION) == (1, 2, False)
+    if file_is_gone:
+        shutil.rmtree(small.root / ".autograder" / "answers")
+    small.hand_in("ada", largest=WITHOUT_EXTENSION)
     small.grade_class()
-    assert grade_of(small, "ada", "steps-largest-check") == (0, 0, False)
+    assert grade_of(small, "ada", EXTENSION) == (0, 0, False)
+
+
+def test_extra_credit_of_a_check_is_ours_after_a_kill_in_between(small, monkeypatch):
+    """Killed between the gradebook's commit and the file beside it; then something worse is handed in."""
+    small.hand_in("ada", largest=WITHOUT_EXTENSION)
+    small.grade_class()
+    assert grade_of(small, "ada", EXTENSION)[1] == 0
+
+    def killed(recorded: RecordedCells) -> None:
+        raise KeyboardInterrupt
+
+    small.hand_in("ada")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(RecordedCells, "save", killed)
+        small.grade_class()
+    assert grade_of(small, "ada", EXTENSION)[1] == 2, "the gradebook has it"
+    small.hand_in("ada", largest=WITHOUT_EXTENSION)
+    small.grade_class()
+    assert grade_of(small, "ada", EXTENSION)[1] == 0
+
+
+def last_of(small, student):
+    """A student's submission and the result that was recorded."""
+    return small.read(student), Result(student, read_history(small.assignment, student).verdicts, 0.0)
+
+
+def scores_of_cells(gradebook, student):
+    """As the database has them, and not the session."""
+    gradebook.db.expire_all()
+    return {
+        grade.name: grade.auto_score
+        for grade in gradebook.find_submission_notebook(NAME, NAME, student).grades
+    }
+
+
+def test_a_row_that_is_missing_is_made(graded):
+    with graded.gradebook() as gradebook:
+        before = scores_of_cells(gradebook, "ada")
+        gradebook.db.delete(gradebook.find_grade("steps-total-check", NAME, NAME, "ada"))
+        gradebook.db.commit()
+        GradebookWriter(gradebook, graded.assignment).record([last_of(graded, "ada")])
+        assert scores_of_cells(gradebook, "ada") == before and before["steps-total-check"] == 2
+
+
+def test_of_several_students_all_or_none_are_committed(graded):
+    """The second has no verdict for its cells, which is our error."""
+    good, (submission, _) = last_of(graded, "ada"), last_of(graded, "bob")
+    with graded.gradebook() as gradebook:
+        gradebook.db.query(Grade).update({"auto_score": 0.125})
+        gradebook.db.commit()
+        with pytest.raises(KeyError):
+            GradebookWriter(gradebook, graded.assignment).record([good, (submission, Result("bob", (), 0.0))])
+        gradebook.db.rollback()
+        assert {grade.auto_score for grade in gradebook.db.query(Grade)} == {0.125}
+
+
+def test_recording_a_student_reads_no_whole_table(graded):
+    """Or a class of two thousand would take longer for each than a class of twenty."""
+    asked = []
+    with graded.gradebook() as gradebook:
+        writer = GradebookWriter(gradebook, graded.assignment)
+        event.listen(gradebook.engine, "before_cursor_execute", lambda *call: asked.append(call[2:4]))
+        submission, result = last_of(graded, "ada")
+        writer.set_rows(submission, result.verdicts)
+        gradebook.db.query(Grade).filter(Grade.auto_score == 1).all()  # this one does
+        connection = gradebook.engine.raw_connection()
+        plans = [
+            [row[3] for row in connection.cursor().execute(f"EXPLAIN QUERY PLAN {statement}", parameters)]
+            for statement, parameters in asked
+            if statement.startswith(("SELECT", "UPDATE"))
+        ]
+        connection.close()
+    *plans, of_all = plans
+    assert any("SCAN" in step for step in of_all)
+    assert len(plans) >= 3
+    assert not [step for plan in plans for step in plan if "SCAN" in step]
 
 
 def test_unanswered_questions_are_commented_as_nbgrader_does(small):
@@ -129,7 +215,7 @@ def test_unanswered_questions_are_commented_as_nbgrader_does(small):
     small.grade_class()
     with small.gradebook() as gradebook:
         comments = {
-            student: gradebook.find_comment("steps-question", NAME, NAME, student).auto_comment
+            student: gradebook.find_comment(QUESTION, NAME, NAME, student).auto_comment
             for student in ("ada", "bob")
         }
     assert comments == {"ada": None, "bob": "No response."}
