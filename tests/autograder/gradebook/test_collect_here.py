@@ -24,22 +24,8 @@ from autograder.gradebook.tables import read_rows
 from autograder.gradebook.worksheet import read_worksheet
 from autograder.untrusted.layouts import FileOwner
 from autograder.untrusted.submission import LeftOut
+from tests.autograder.gradebook.downloads import FILE, MOODLE, a_notebook, archive, taken, told
 from tests.autograder.here import NAME
-
-FILE = f"{NAME}.ipynb"
-MOODLE = "Ada Lovelace_12345_assignsubmission_file"
-DUE = datetime(2026, 10, 5, 12)
-
-
-@pytest.fixture
-def course(small):
-    with small.gradebook() as gradebook:
-        gradebook.update_or_create_assignment(NAME, duedate=DUE)
-        gradebook.update_or_create_student(
-            "ada", first_name="Ada", last_name="Lovelace", email="ada@example.org"
-        )
-        gradebook.update_or_create_student("bob", first_name="Bob", last_name="Müller", lms_user_id="4711")
-    return small
 
 
 @pytest.fixture
@@ -52,32 +38,9 @@ def in_tokyo(monkeypatch):
     time.tzset()
 
 
-def a_notebook(mark: str) -> str:
-    return json.dumps({"cells": [], "metadata": {"mark": mark}, "nbformat": 4, "nbformat_minor": 5})
-
-
-def archive(folder, *files, when=(2026, 11, 1, 12, 0, 0)):
-    """Each file is a notebook that holds its own path; a pair has another content."""
-    path = folder / "download.zip"
-    with zipfile.ZipFile(path, "w") as packed:
-        for file in files:
-            name, content = file if isinstance(file, tuple) else (file, a_notebook(file))
-            packed.writestr(zipfile.ZipInfo(name, when), content)
-    return path
-
-
 def collected(course, source, wanted="", table=None, zone=""):
     with course.gradebook() as gradebook:
         return collect(course.root, source, gradebook, wanted, table and read_rows(table), zone)
-
-
-def taken(course, student):
-    path = course.root / "submitted" / student / NAME / FILE
-    return json.loads(path.read_text())["metadata"]["mark"]
-
-
-def told(course, student):
-    return (course.root / "submitted" / student / NAME / "timestamp.txt").read_text()
 
 
 def test_moodle_s_students_are_found_by_name_whatever_their_accents(course, tmp_path):
@@ -134,13 +97,6 @@ def test_so_are_those_in_an_archive(course, tmp_path, in_tokyo):
     assert told(course, "ada") == "2026-10-05 11:00:00 UTC" and not done.handed_in[0].late
 
 
-def test_a_time_of_the_download_makes_nobody_late(course, tmp_path):
-    done = collected(course, archive(tmp_path, f"{MOODLE}/{FILE}"))
-    assert told(course, "ada") == "2026-10-05 12:00:00 UTC"
-    assert not done.handed_in[0].late and not done.handed_in[0].exact
-    assert any("count as on time" in line and "--names" in line for line in explain(done))
-
-
 def test_a_timestamp_beside_the_notebook_is_the_time(course, tmp_path):
     stamp = (f"ada/{NAME}/timestamp.txt", "2026-10-05 12:30:00 UTC")
     done = collected(course, archive(tmp_path, f"ada/{NAME}/{FILE}", stamp))
@@ -165,26 +121,10 @@ def test_a_later_download_replaces_an_earlier_one(course, tmp_path):
     assert taken(course, "ada") == "11" and told(course, "ada") == "2026-10-05 11:00:00 UTC"
 
 
-def test_two_people_with_one_name_are_not_mixed_up(course, tmp_path):
-    files = [f"Ada Lovelace_{number}_assignsubmission_file/{FILE}" for number in (1, 2)]
-    done = collected(course, archive(tmp_path, *files))
-    assert not done.handed_in and len(done.left) == 2
-    assert "1 and 2 would both count as ada: give --names" in done.left[0].reason
-
-
 @pytest.mark.parametrize("path", ["../ada/01_steps.ipynb", "/ada/01_steps.ipynb", "C:/ada/01_steps.ipynb"])
 def test_a_path_that_leads_out_of_the_archive_is_not_taken(course, tmp_path, path):
     done = collected(course, archive(tmp_path, path))
     assert not done.handed_in and "leads out of the archive" in done.left[0].reason
-
-
-def test_a_link_in_submitted_is_not_written_through(course, tmp_path):
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (course.root / "submitted").mkdir()
-    (course.root / "submitted" / "ada").symlink_to(elsewhere)
-    done = collected(course, archive(tmp_path, f"{MOODLE}/{FILE}"))
-    assert not any(elsewhere.iterdir()) and "is a link or a file" in done.left[0].reason
 
 
 def test_another_assignment_and_a_nameless_file_are_left_with_the_reason(course, tmp_path):
@@ -207,22 +147,6 @@ def test_a_name_is_letters(course):
             roster.find(FileOwner("moodle", "Eva", "1"))
         with pytest.raises(Unknown, match="no names"):
             roster.find(FileOwner("canvas", "", "", FILE))
-
-
-def test_feedback_goes_back_under_the_name_that_the_system_gave(course, tmp_path):
-    for file in (f"{MOODLE}/{FILE}", f"mullerbob_4711_9_{FILE}"):
-        collected(course, archive(tmp_path, file))
-    for student in ("ada", "bob", "cem"):
-        page = feedback.page_of(course.assignment, student)
-        page.parent.mkdir(parents=True)
-        page.write_text(student)
-    packed = feedback.pack(course.assignment, ["ada", "bob", "cem"], tmp_path)
-    names = {path.name: zipfile.ZipFile(path).namelist() for path in packed.archives}
-    assert names == {
-        f"{NAME}-feedback-moodle.zip": [f"{MOODLE}/{NAME}.html"],
-        f"{NAME}-feedback-canvas.zip": [f"mullerbob_4711_9_{NAME}.html"],
-    }
-    assert [entry.student for entry in packed.left] == ["cem"]
 
 
 def test_without_a_collection_feedback_is_packed_by_student(course, tmp_path):
@@ -598,6 +522,7 @@ def test_a_table_of_something_else_is_a_sentence(course, tmp_path):
     table = tmp_path / "table.csv"
     for text, why in (
         ("Name;Points\nx;1.5\n", "no column with a number"),
+        ("a,b\n1,2\n", "Identifier"),
         ("", "is empty"),
         ("PK\x03\x04", "save it as CSV"),
     ):
@@ -615,7 +540,7 @@ def test_excel_s_own_line_about_the_separator_is_no_heading(tmp_path):
 def test_registering_again_keeps_the_due_date(course):
     register(course.assignment)
     with course.gradebook() as gradebook:
-        assert gradebook.find_assignment(NAME).duedate == DUE
+        assert gradebook.find_assignment(NAME).duedate == datetime(2026, 10, 5, 12)
         assert gradebook.find_assignment(NAME).max_score == 10
 
 
