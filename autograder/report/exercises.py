@@ -51,50 +51,32 @@ def exercise_rows(everybody: Class) -> list[ExerciseRow]:
     """Of a notebook's exercises and test cells, in its order."""
     assignment = everybody.assignment
     return [
-        _test_row(everybody, cell) if assignment.is_test(cell) else _exercise_row(everybody, cell)
+        _exercise_row(everybody, cell)
         for cell in graded(everybody)
         if assignment.is_test(cell) or grade_id(cell) in assignment.by_check_id
     ]
 
 
 def _exercise_row(everybody: Class, cell: NotebookNode) -> ExerciseRow:
-    exercise = everybody.assignment.by_check_id[grade_id(cell)]
-    verdicts = [
-        history.by_cell()[exercise.check_id]
-        for history in everybody.histories.values()
-        if exercise.check_id in history.by_cell()
-    ]
-    tried = [
-        attempts
-        for history in everybody.histories.values()
-        if (attempts := history.attempts(exercise.solution_id))
-    ]
+    """Nobody knows which answer a test cell of nbgrader's kind is about, and how often it was tried."""
+    check = grade_id(cell)
+    exercise = everybody.assignment.by_check_id.get(check)
+    histories = everybody.histories.values()
+    verdicts = [by_cell[check] for history in histories if check in (by_cell := history.by_cell())]
+    attempts = [history.attempts(exercise.solution_id) for history in histories] if exercise else []
+    tried = [count for count in attempts if count]
     statuses = Counter(verdict.status for verdict in verdicts)
     right = statuses.pop(Status.PASSED, 0)
-    histories = everybody.histories.values()
-    followed = sum(inherited(everybody.assignment, history, exercise.check_id) for history in histories)
     return ExerciseRow(
-        exercise_name(everybody, exercise.check_id),
+        exercise_name(everybody, check),
         points(cell),
         right,
         statuses.most_common(),
-        followed,
+        sum(inherited(everybody.assignment, history, check) for history in histories),
         mean(tried) if tried else None,
         max(tried, default=0),
-        _discrimination(everybody, exercise.check_id),
+        _discrimination(everybody, check),
     )
-
-
-def _test_row(everybody: Class, cell: NotebookNode) -> ExerciseRow:
-    """Of a test cell of nbgrader's kind. Nobody knows which answer it is about."""
-    histories = everybody.histories.values()
-    verdicts = [
-        by_cell[grade_id(cell)] for history in histories if grade_id(cell) in (by_cell := history.by_cell())
-    ]
-    statuses = Counter(verdict.status for verdict in verdicts)
-    right = statuses.pop(Status.PASSED, 0)
-    name, separates = exercise_name(everybody, grade_id(cell)), _discrimination(everybody, grade_id(cell))
-    return ExerciseRow(name, points(cell), right, statuses.most_common(), 0, None, 0, separates)
 
 
 def _discrimination(everybody: Class, cell: str) -> Discrimination | None:
