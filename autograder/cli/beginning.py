@@ -41,15 +41,13 @@ def demo(
     from autograder.authoring.demo import run_demo  # start-up: nbgrader
 
     where = folder or Path(tempfile.mkdtemp(prefix="autograder-demo-"))
-    made = run_demo(course_root(), where, name, isolation.value, lambda line: say_lines([line]))
+    made = run_demo(course_root(), where, name, isolation.value, say_lines)
     say_lines(
-        [
-            "",
-            f"Report    {made.report}",
-            *(f"Feedback  {page}  ({kind})" for kind, page in made.pages.items()),
-            f"For Moodle: {made.packed}",
-            f"In JupyterLab, with formgrader: cd {made.folder} && jupyter lab",
-        ]
+        "",
+        f"Report    {made.report}",
+        *(f"Feedback  {page}  ({kind})" for kind, page in made.pages.items()),
+        f"For Moodle: {made.packed}",
+        f"In JupyterLab, with formgrader: cd {made.folder} && jupyter lab",
     )
     if browser and _has_display():
         pages = list(made.pages.values())
@@ -71,14 +69,12 @@ def doctor(isolation: Jail = Isolation.BWRAP) -> None:
     states = []
     for finding in examine(course_root(), isolation.value):
         states.append(finding.state)
-        say_lines([str(finding)])
+        say_lines(str(finding))
     works = Level.BAD not in states
     say_lines(
-        [
-            "Grading works on this machine."
-            if works
-            else "Grading does not work yet: fix everything marked with ✗."
-        ]
+        "Grading works on this machine."
+        if works
+        else "Grading does not work yet: fix everything marked with ✗."
     )
     if not works:
         raise typer.Exit(1)

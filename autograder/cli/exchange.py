@@ -86,12 +86,10 @@ def collect(
     by_hand = read_matches(matched) if matched else {}
     with open_gradebook(root) as gradebook:
         done = run(root, source, gradebook, wanted, table, zone, inside or (), by_hand)
-    say_lines(explain(done))
+    say_lines(*explain(done))
     if path := write_unmatched(root, done.matches):
         say_lines(
-            [
-                f"wrote {path} with the files that could not be matched: fill in the column student, and collect again with --matched {path}."
-            ]
+            f"wrote {path} with the files that could not be matched: fill in the column student, and collect again with --matched {path}."
         )
     complain_of(done.left, "could not be collected")
     if done.unread:
@@ -125,7 +123,7 @@ def students(
     table = read_people(source, id_column, encoding)
     with open_gradebook(root) as gradebook:
         done = import_people(gradebook, table, id_column)
-    say_lines(explain_import(done))
+    say_lines(*explain_import(done))
     complain_of(done.left, "not imported")
 
 
@@ -184,15 +182,13 @@ def export(
         where = f"a download from {LAYOUTS[found][0]}" if found not in ("", "plain") else "no single system"
         to = Destination(found) if found in EXPORTERS else Destination.CSV
         say_lines(
-            [
-                f"The submissions were collected from {where}: exporting for {to.value}. --to selects a different layout."
-            ]
+            f"The submissions were collected from {where}: exporting for {to.value}. --to selects a different layout."
         )
     exporter = EXPORTERS[to.value](column=column, unfinished=unfinished, assignment=[chosen.name])
     exporter.to = str(output or exporter.default_file)
     with open_gradebook(root) as gradebook:
         exporter.export(gradebook)
-    say_lines([f"wrote {exporter.to}, in {exporter.layout}"])
+    say_lines(f"wrote {exporter.to}, in {exporter.layout}")
     if exporter.waiting:
         console.print(
             Text(
@@ -234,11 +230,11 @@ def feedback(
         made, left = make_pages(assignment, students or [], lambda student: progress.advance(task))
     where = assignment.feedback("STUDENT").relative_to(assignment.root)
     pages = sum(page_of(one, student).exists() for student in made for one in assignment.notebooks)
-    say_lines([f"{pages} page{'' if pages == 1 else 's'} in {where}/."])
+    say_lines(f"{pages} page{'' if pages == 1 else 's'} in {where}/.")
     if packed:
         archives = pack(assignment, made, output)
         left += archives.left
-        say_lines(f"wrote {path} with {count} of these pages" for path, count in archives.archives.items())
+        say_lines(*(f"wrote {path} with {count} of these pages" for path, count in archives.archives.items()))
     complain_of(left, "not packed" if packed else "without a page")
 
 
@@ -297,16 +293,12 @@ def package(
     output.mkdir(parents=True, exist_ok=True)
     write_product(root, packed, content)
     say_lines(
-        [
-            f"wrote {packed} ({max(1, len(content) >> 20)} MB), which contains the solution: do not give it to students."
-        ]
+        f"wrote {packed} ({max(1, len(content) >> 20)} MB), which contains the solution: do not give it to students."
     )
     if host is Host.GITHUB:
         write_product(
             root, workflow, template("autograding.yml", ASSIGNMENT=chosen.name, ARCHIVE=packed.name)
         )
         say_lines(
-            [
-                f"wrote {workflow}: put it into .github/workflows/ and set the secrets named in its first lines."
-            ]
+            f"wrote {workflow}: put it into .github/workflows/ and set the secrets named in its first lines."
         )

@@ -88,7 +88,7 @@ def _report_term(root: Path, output: Path, days: int) -> None:
     if not summaries and not left:
         raise CourseError("Nothing has been graded yet: run `autograder grade ASSIGNMENT` first.")
     write_term(root, summaries, output, left)
-    say_lines([f"wrote {output}"])
+    say_lines(f"wrote {output}")
     with progress_bar() as progress:
         task = progress.add_task("reports", total=len(summaries))
         for one in summaries:
@@ -98,11 +98,9 @@ def _report_term(root: Path, output: Path, days: int) -> None:
     unchanged = len(summaries) - written
     folder = report_path(output, "").parent
     say_lines(
-        [
-            f"wrote {written} of the reports in {folder}/; {unchanged} have not changed"
-            if unchanged
-            else f"wrote the reports in {folder}/"
-        ]
+        f"wrote {written} of the reports in {folder}/; {unchanged} have not changed"
+        if unchanged
+        else f"wrote the reports in {folder}/"
     )
     complain_of(left, "could not be reported")
 

@@ -42,7 +42,7 @@ def describer(progress: Progress, task: TaskID, name: str) -> Callable[[str], No
     return lambda what: progress.update(task, description=f"{name}: {what}")
 
 
-def say_lines(lines: Iterable[str]) -> None:
+def say_lines(*lines: str) -> None:
     """Students' names are no commands to the terminal."""
     for line in lines:
         console.print(Text(line), soft_wrap=True)
@@ -51,7 +51,7 @@ def say_lines(lines: Iterable[str]) -> None:
 def complain_of(items: Iterable[object], what: str) -> None:
     """Name what is left, and end with status 1 if there is any."""
     if items := list(items):
-        say_lines([f"{len(items)} {what}:", *(f"  {item}" for item in items)])
+        say_lines(f"{len(items)} {what}:", *(f"  {item}" for item in items))
         raise typer.Exit(1)
 
 
