@@ -582,9 +582,8 @@ SHOWN_FILES = 5
 def explain(done: Collection) -> list[str]:
     """What an instructor has to know of it, in sentences."""
     system, names = LAYOUTS[done.layout or "plain"]
-    lines = [
-        f"Recognised as {f'a download from {system}' if system else 'a folder for each student'}: {names}"
-    ]
+    layout = f"a download from {system}" if system else "a folder for each student"
+    lines = [f"Recognised as {layout}: {names}"]
     for title in sorted({hand_in.notebook.called for hand_in in done.handed_in}):
         of_it = [hand_in for hand_in in done.handed_in if hand_in.notebook.called == title]
         lines.append(f"{title}: {_count(len(of_it), 'submission')} put into {done.folder.name}/.")
@@ -614,11 +613,6 @@ def explain(done: Collection) -> list[str]:
         lines.append("The times of these submissions cannot be read, so they count as on time:")
         lines += [f"  {student}" for student in done.unread]
     return lines
-
-
-def _recognised(layout: str) -> str:
-    system, names = LAYOUTS[layout]
-    return f"Recognised as {f'a download from {system}' if system else 'a folder for each student'}: {names}"
 
 
 def _of_times(about: Sequence[HandedIn], folder: Path) -> str:

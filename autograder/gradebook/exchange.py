@@ -1,8 +1,9 @@
 """nbgrader's exchange, for who grades what students submit as soon as it is there."""
 
 import glob
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from nbgrader.apps import NbGraderAPI
 
@@ -13,6 +14,12 @@ from autograder.untrusted.submission import LeftOut
 
 LAST_WRITTEN = "submission_secret.txt"
 """The last file that nbgrader writes of a submission."""
+
+
+def last_words(answer: Mapping[str, Any], otherwise: str) -> str:
+    """The last line that a command of nbgrader's API has logged; `otherwise` where it has logged nothing."""
+    log = (answer.get("log") or answer.get("error") or "").strip().splitlines()
+    return log[-1] if log else otherwise
 
 
 class Inbound:
@@ -47,8 +54,7 @@ class Inbound:
         if answer["success"]:
             self._collected |= now & before
             return ""
-        log = (answer.get("log") or answer.get("error") or "").strip().splitlines()
-        return f"nbgrader could not collect the submissions: {log[-1] if log else 'it gave no reason'}"
+        return f"nbgrader could not collect the submissions: {last_words(answer, 'it gave no reason')}"
 
     def release(self, students: Iterable[str]) -> list[LeftOut]:
         """Put these students' pages of feedback where they can fetch them. Returns whose pages could not be."""
@@ -56,8 +62,7 @@ class Inbound:
         for student in students:
             answer = self._api.release_feedback(self._assignment.name, glob.escape(student))
             if not answer["success"]:
-                log = (answer.get("log") or answer.get("error") or "").strip().splitlines()
-                left.append(LeftOut(student, log[-1] if log else "nbgrader released nothing."))
+                left.append(LeftOut(student, last_words(answer, "nbgrader released nothing.")))
         return left
 
     def _complete(self) -> frozenset[str]:

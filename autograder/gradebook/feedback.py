@@ -12,6 +12,7 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import product
 from autograder.gradebook.collect import read_owners
+from autograder.gradebook.exchange import last_words
 from autograder.gradebook.gradebook import keep_up, recorded_students
 from autograder.gradebook.summary import FeedbackPages
 from autograder.settings import course_directory, load
@@ -28,7 +29,7 @@ def graded_students(assignment: Assignment) -> list[str]:
     return [
         student
         for student in recorded_students(assignment)
-        if any(_autograded(notebook, student).exists() for notebook in assignment.notebooks)
+        if any((one.autograded(student) / one.file).exists() for one in assignment.notebooks)
     ]
 
 
@@ -60,14 +61,9 @@ def make_pages(
         if answer["success"]:
             made.append(student)
         else:
-            log = (answer.get("log") or answer.get("error") or "").strip().splitlines()
-            left.append(LeftOut(student, log[-1] if log else "nbgrader made no page."))
+            left.append(LeftOut(student, last_words(answer, "nbgrader made no page.")))
         on_page(student)
     return made, left
-
-
-def _autograded(assignment: Assignment, student: str) -> Path:
-    return assignment.autograded(student) / assignment.file
 
 
 @dataclass
