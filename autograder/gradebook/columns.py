@@ -62,9 +62,9 @@ SOME_NAME = _headings(
 )
 """Beside a column of first names the last one, beside last names the first one, and alone the whole name."""
 
-PARTICIPANT = re.compile(
-    r"\D*[\s/]\D*\d+"
-)  # "Participant 101", "Teilnehmer/in101": a number of one assignment alone
+PARTICIPANT = re.compile(r"\D*[\s/]\D*\d+")
+"""Such as "Participant 101", "Teilnehmer/in101": a number of one assignment alone."""
+ADDRESS = re.compile(r"[^\s@]+@[^\s@]+")
 
 
 @dataclass
@@ -92,12 +92,12 @@ def find_columns(table: Table, id_column: str = "", students: Collection[str] = 
     for kind in ("first_name", "last_name", "email", "name", "lms_user_id"):
         if known := _those_in(plain, HEADINGS[kind]):
             found.places[kind] = plain.index(known[0])
-    addresses = [place for place in range(len(plain)) if _is_of_addresses(table.column(place))]
+    addresses = [place for place in range(len(plain)) if _holds_only(ADDRESS, table.column(place))]
     if addresses:
         found.places["email"] = addresses[0]
     _find_names(table, plain, found)
     ids = [plain.index(name) for name in _those_in(plain, HEADINGS["id"])]
-    ids = [place for place in ids if not _is_of_participants(table.column(place))]
+    ids = [place for place in ids if not _holds_only(PARTICIPANT, table.column(place))]
     canvas = [place for place, heading in enumerate(plain) if heading.startswith("sis")]
     if canvas and "id" in plain:  # Canvas' own number has that heading, in every language
         ids = sorted(reversed(canvas), key=lambda place: "login" not in plain[place])
@@ -187,11 +187,6 @@ def _remark_on_names(table: Table, found: Columns) -> None:
         )
 
 
-def _is_of_participants(column: list[str]) -> bool:
+def _holds_only(kind: re.Pattern[str], column: list[str]) -> bool:
     cells = [cell for cell in column if cell]
-    return bool(cells) and all(PARTICIPANT.fullmatch(cell) for cell in cells)
-
-
-def _is_of_addresses(column: list[str]) -> bool:
-    cells = [cell for cell in column if cell]
-    return bool(cells) and all(re.fullmatch(r"[^\s@]+@[^\s@]+", cell) for cell in cells)
+    return bool(cells) and all(kind.fullmatch(cell) for cell in cells)
