@@ -18,13 +18,14 @@ FILE = "nbgrader_config.py"
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
 
-ARRAYS = ("numpy", "torch")
 LEND = {
     "alone": "only independent learners: their release contains the functions and the key",
     "key": "anyone who has the notebook's key, which the instructor publishes with `autograder lend`",
     "always": "everybody: every release contains the functions and their keys",
     "never": "nobody: no release contains the functions",
 }
+CHOICES = {"arrays": ("numpy", "torch"), "lend": tuple(LEND)}
+"""The values that a setting may have."""
 
 
 @dataclass(frozen=True)
@@ -122,14 +123,10 @@ def _course_settings(root: Path, changed: int) -> CourseSettings:
         kind = list if isinstance(defaults[name], tuple) else type(defaults[name])
         if not isinstance(value, kind):
             raise CourseError(f"{FILE} sets c.Autograder.{name} = {value!r}; it must be a {kind.__name__}.")
-    if config_values.get("arrays", "numpy") not in ARRAYS:
-        raise CourseError(
-            f"{FILE} sets c.Autograder.arrays = {config_values['arrays']!r}; it must be one of {ARRAYS}."
-        )
-    if config_values.get("lend", "alone") not in LEND:
-        raise CourseError(
-            f"{FILE} sets c.Autograder.lend = {config_values['lend']!r}; it must be one of {tuple(LEND)}."
-        )
+        if name in CHOICES and value not in CHOICES[name]:
+            raise CourseError(
+                f"{FILE} sets c.Autograder.{name} = {value!r}; it must be one of {CHOICES[name]}."
+            )
     for name, when in config_values.get("lend_from", {}).items():
         _require_time(name, when)
     return CourseSettings(**nbgrader, **{name: _frozen(value) for name, value in config_values.items()})
