@@ -3,7 +3,7 @@
 Each function says what nbgrader does, what a user would lose by it, and which issue upstream is about it. All were seen with
 nbgrader 0.9.6, the version that pyproject.toml pins. `tests/autograder/test_nbgrader_patches.py` fails for a patch that
 nbgrader no longer needs or no longer accepts. `nbgrader_steps.configure` applies them in nbgrader's programs; our own commands
-need only `find_schema_version`, `log_no_traceback` and `save_cells`.
+need only `find_schema_version`, `log_no_traceback` and `save_cells`. `notebooks_to_convert` serves `nbgrader_steps`, too.
 
 Students have one more, for Validate, in `checks.validating`: their installation holds nothing of ours but `checks`.
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nbconvert.exporters import HTMLExporter
     from nbformat import NotebookNode
     from nbgrader.api import Gradebook
-    from nbgrader.converters import Autograde, GenerateAssignment
+    from nbgrader.converters import Autograde, BaseConverter, GenerateAssignment
 
 
 def _wrap(owner: Any, name: str, change: Callable[[Callable], Callable]) -> None:
@@ -363,12 +363,7 @@ def take_ids_literally() -> None:
 
     def change(theirs: Callable) -> Callable:
         def init_notebooks(self: GenerateFeedback) -> None:
-            name, student = self.coursedir.assignment_id, self.coursedir.student_id
-            literally = student != "*" and os.path.isdir(self._format_source(name, student))
-            pattern = self._format_source(glob.escape(name), glob.escape(student) if literally else student)
-            file = f"{self.coursedir.notebook_id}.ipynb"
-            folders = {folder: os.path.join(glob.escape(folder), file) for folder in glob.glob(pattern)}
-            found = {folder: glob.glob(notebooks) for folder, notebooks in folders.items()}
+            found = notebooks_to_convert(self)
             self.assignments = {folder: notebooks for folder, notebooks in found.items() if notebooks}
             self.notebooks = []
             if not self.assignments:
@@ -377,6 +372,18 @@ def take_ids_literally() -> None:
         return init_notebooks
 
     _wrap(GenerateFeedback, "init_notebooks", change)
+
+
+def notebooks_to_convert(converter: "BaseConverter") -> dict[str, list[str]]:
+    """The notebooks in the folder of each student who is meant: of the one with just this id, else of a pattern's students.
+
+    * always means everybody, though somebody may be called so.
+    """
+    name, student = converter.coursedir.assignment_id, converter.coursedir.student_id
+    literally = student != "*" and os.path.isdir(converter._format_source(name, student))
+    pattern = converter._format_source(glob.escape(name), glob.escape(student) if literally else student)
+    file = f"{converter.coursedir.notebook_id}.ipynb"
+    return {folder: glob.glob(os.path.join(glob.escape(folder), file)) for folder in glob.glob(pattern)}
 
 
 def release_feedback_of_a_part() -> None:

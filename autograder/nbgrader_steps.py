@@ -10,9 +10,7 @@ SaveVerdicts   instead of SaveAutoGrades and AssignLatePenalties: both or neithe
 What no setting of nbgrader's reaches is in `nbgrader_patches`, which `configure` applies.
 """
 
-import glob
 import logging
-import os
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -168,20 +166,14 @@ class Grade(Autograde):
 
     def init_notebooks(self) -> None:
         """nbgrader's, which takes a folder's name for a pattern: of [ab] it would grade what a has handed in."""
-        name, student = self.coursedir.assignment_id, self.coursedir.student_id
-        where = self._format_source(name, student)
-        literally = student != "*" and os.path.isdir(where)  # everybody, though somebody may be called so
-        pattern = self._format_source(glob.escape(name), glob.escape(student) if literally else student)
-        file = f"{self.coursedir.notebook_id}.ipynb"
-        files_in = {
-            folder: glob.glob(os.path.join(glob.escape(folder), file)) for folder in glob.glob(pattern)
-        }
+        files_in = nbgrader_patches.notebooks_to_convert(self)
         self.assignments = {folder: notebooks for folder, notebooks in files_in.items() if notebooks}
         for folder in files_in.keys() - self.assignments:
             self.log.warning("There is no notebook in %s.", ascii(folder))
         if not self.assignments:
             for hand_in in self._left_out():
                 self._tell(str(hand_in))
+            where = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
             self._tell(
                 f"There is no notebook in {where}: put the student's notebook there, named {self._files}."
             )
