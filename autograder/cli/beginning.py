@@ -67,9 +67,9 @@ def doctor(isolation: Jail = Isolation.BWRAP) -> None:
     from autograder.doctor import Level, examine  # start-up: the jail
 
     states = []
-    for finding in examine(course_root(), isolation.value):
-        states.append(finding.state)
-        say_lines(str(finding))
+    for what, found in examine(course_root(), isolation.value):
+        states.append(found.state)
+        say_lines(found.line(what))
     works = Level.BAD not in states
     say_lines(
         "Grading works on this machine."

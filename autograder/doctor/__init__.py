@@ -11,26 +11,26 @@ __all__ = ["Level", "Readiness", "examine"]
 
 LOOKS = (
     *(machine.modules, machine.disk),
-    *(course.gradebook, course.hand_ins, course.exchange),
+    *(course.gradebook, course.submissions, course.exchange),
     *(machine.kernels, machine.browser, machine.memory, machine.similarity),
 )
 
 
-def examine(root: Path, isolation: str = "bwrap") -> Iterator[Readiness]:
-    """Everything that a run needs, the quick things first."""
+def examine(root: Path, isolation: str = "bwrap") -> Iterator[tuple[str, Readiness]]:
+    """Everything that a run needs, by name, the quick things first."""
     python, found = machine.python(), course.course(root)
-    yield from (python, found)
+    yield from (("python", python), ("course", found))
     if Level.BAD in (python.state, found.state):  # the rest cannot be looked at
         return
     for look in LOOKS:
-        yield _safely(look.__name__.replace("_", "-"), look, root)
+        yield look.__name__, _safely(look, root)
     if found.state == Level.GOOD:  # what servers import stands in a release
-        yield _safely("jail", lambda root: machine.jail(root, isolation), root)
+        yield "jail", _safely(lambda root: machine.jail(root, isolation), root)
 
 
-def _safely(what: str, look: Callable[[Path], Readiness], root: Path) -> Readiness:
+def _safely(look: Callable[[Path], Readiness], root: Path) -> Readiness:
     """A fault of the course is a finding, too."""
     try:
         return look(root)
     except CourseError as error:
-        return Readiness(what, Level.BAD, str(error))
+        return Readiness(Level.BAD, str(error))

@@ -19,31 +19,22 @@ def course(root: Path) -> Readiness:
         for assignment in found_assignments:
             _ = assignment.exercises
     except CourseError as error:
-        return Readiness("course", Level.BAD, str(error))
+        return Readiness(Level.BAD, str(error))
     except Exception as error:  # whatever stands in the course's own files
         fault = f"{type(error).__name__}: {error}"
-        return Readiness("course", Level.BAD, fault, "correct nbgrader_config.py or exercises.py.")
+        return Readiness(Level.BAD, fault, "correct nbgrader_config.py or exercises.py.")
     if not found_assignments:
         where = f"{root / settings.source_directory} contains no assignment."
-        return Readiness("course", Level.BAD, where, "create a folder NN_topic with a file NN_topic.py.")
+        return Readiness(Level.BAD, where, "create a folder NN_topic with a file NN_topic.py.")
     count = len({one.name for one in found_assignments})
     built = [assignment for assignment in found_assignments if is_built(assignment)]
     if not built:
-        return Readiness("course", Level.NOTE, f"{count} assignments, none built.", "`autograder build`")
+        return Readiness(Level.NOTE, f"{count} assignments, none built.", "`autograder build`")
     unbuilt = list(dict.fromkeys(one.name for one in found_assignments if one not in built))
     if unbuilt:
         remedy = f"`autograder build {shlex.join(unbuilt)}`"
-        return Readiness(
-            "course",
-            Level.NOTE,
-            f"{count} assignments; not built: {', '.join(unbuilt)}.",
-            remedy,
-        )
-    return Readiness(
-        "course",
-        Level.GOOD,
-        f"{settings.course_id or root.name}: {count} assignments, all built",
-    )
+        return Readiness(Level.NOTE, f"{count} assignments; not built: {', '.join(unbuilt)}.", remedy)
+    return Readiness(Level.GOOD, f"{settings.course_id or root.name}: {count} assignments, all built")
 
 
 def is_built(assignment: Assignment) -> bool:
@@ -62,21 +53,17 @@ def gradebook(root: Path) -> Readiness:
     path = Path(url.removeprefix(SQLITE))
     if url.startswith(SQLITE) and not path.exists():
         remedy = "run `autograder students students.csv` before collecting, so that names are known."
-        return Readiness(
-            "gradebook", Level.NOTE, f"there is no gradebook yet ({path}): the first run creates it.", remedy
-        )
+        return Readiness(Level.NOTE, f"there is no gradebook yet ({path}): the first run creates it.", remedy)
     with open_gradebook(root) as opened:
         students = len(opened.students)
     if url.startswith(SQLITE) and not os.access(path, os.W_OK):
-        return Readiness("gradebook", Level.BAD, f"{path} is not writable.", "correct its permissions.")
+        return Readiness(Level.BAD, f"{path} is not writable.", "correct its permissions.")
     return Readiness(
-        "gradebook",
-        Level.GOOD,
-        f"{students} students in {path if url.startswith(SQLITE) else 'the database'}",
+        Level.GOOD, f"{students} students in {path if url.startswith(SQLITE) else 'the database'}"
     )
 
 
-def hand_ins(root: Path) -> Readiness:
+def submissions(root: Path) -> Readiness:
     """How many submissions of each assignment there are, and what cannot be graded as one."""
     from autograder.untrusted.submission import left_out, students  # optional: needs msgspec
 
@@ -88,13 +75,11 @@ def hand_ins(root: Path) -> Readiness:
     there = ", ".join(f"{count} of {name}" for name, count in counts.items() if count)
     if left:
         named = "; ".join(map(str, left[:3])) + (" …" if len(left) > 3 else "")
-        return Readiness(
-            "submissions", Level.NOTE, f"{there or 'none'}; {len(left)} cannot be graded.", named
-        )
+        return Readiness(Level.NOTE, f"{there or 'none'}; {len(left)} cannot be graded.", named)
     if not there:
         remedy = "`nbgrader collect`, or `autograder collect FILE.zip` for a download from Moodle or Canvas."
-        return Readiness("submissions", Level.NOTE, f"none in {submitted.name}/ yet.", remedy)
-    return Readiness("submissions", Level.GOOD, there)
+        return Readiness(Level.NOTE, f"none in {submitted.name}/ yet.", remedy)
+    return Readiness(Level.GOOD, there)
 
 
 def exchange(root: Path) -> Readiness:
@@ -106,21 +91,15 @@ def exchange(root: Path) -> Readiness:
     )
     if "ExchangeFactory" in config:
         return Readiness(
-            "exchange",
             Level.GOOD,
             "nbgrader_config.py sets an exchange other than nbgrader's own, which `doctor` cannot test",
         )
     if not folder.is_dir():
-        return Readiness("exchange", Level.NOTE, f"none: there is no {folder} (c.Exchange.root).", without)
+        return Readiness(Level.NOTE, f"none: there is no {folder} (c.Exchange.root).", without)
     if not os.access(folder, os.W_OK | os.X_OK):
-        return Readiness(
-            "exchange", Level.NOTE, f"{folder} is not writable.", f"`chmod ugo+rwx {folder}`; or {without}"
-        )
+        return Readiness(Level.NOTE, f"{folder} is not writable.", f"`chmod ugo+rwx {folder}`; or {without}")
     if not course_settings(root).course_id:
         return Readiness(
-            "exchange",
-            Level.NOTE,
-            "c.CourseDirectory.course_id is not set.",
-            "set this option; the exchange needs it.",
+            Level.NOTE, "c.CourseDirectory.course_id is not set.", "set this option; the exchange needs it."
         )
-    return Readiness("exchange", Level.GOOD, str(folder))
+    return Readiness(Level.GOOD, str(folder))

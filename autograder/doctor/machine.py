@@ -35,23 +35,21 @@ def python() -> Readiness:
     """Whether it is new enough, and has the packages of the extra `grading`."""
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < OLDEST:
-        return Readiness(
-            "python", Level.BAD, f"{version} is too old.", "install a version from 3.11 to 3.13."
-        )
+        return Readiness(Level.BAD, f"{version} is too old.", "install a version from 3.11 to 3.13.")
     if missing := [
         name for name in ("nbgrader", "nbconvert", "sqlalchemy", "nh3", "jupytext") if not find_spec(name)
     ]:
         without = f"{version}, without {', '.join(missing)}."
-        return Readiness("python", Level.BAD, without, f"`{install_command('grading')}`")
-    return Readiness("python", Level.GOOD, f"{version} in {sys.prefix}")
+        return Readiness(Level.BAD, without, f"`{install_command('grading')}`")
+    return Readiness(Level.GOOD, f"{version} in {sys.prefix}")
 
 
 def similarity(root: Path) -> Readiness:
     """Whether answers that are nearly the same can be found: for the report and for grading by hand."""
     if can_compare_texts():
-        return Readiness("similarity", Level.GOOD, "scipy and scikit-learn compare answers")
+        return Readiness(Level.GOOD, "scipy and scikit-learn compare answers")
     said = "scipy and scikit-learn are not installed: the report does not compare answers, and `written` groups only identical ones."
-    return Readiness("similarity", Level.NOTE, said, f"`{install_command('similarity')}`")
+    return Readiness(Level.NOTE, said, f"`{install_command('similarity')}`")
 
 
 def modules(root: Path) -> Readiness:
@@ -64,17 +62,15 @@ def modules(root: Path) -> Readiness:
         sys.path.remove(str(root))
     if missing:
         remedy = "install them into this Python, or remove them from nbgrader_config.py."
-        return Readiness("modules", Level.BAD, f"not installed: {', '.join(missing)}.", remedy)
+        return Readiness(Level.BAD, f"not installed: {', '.join(missing)}.", remedy)
     served = Settings(
         limits(root), "none", course=str(root), packages=settings.packages, readable=settings.readable
     )
     if folders := [str(place) for place in served.places if not place.is_dir()]:
         remedy = "create it, or correct c.Autograder.readable in nbgrader_config.py."
-        return Readiness("modules", Level.BAD, f"there is no folder {', '.join(folders)}.", remedy)
+        return Readiness(Level.BAD, f"there is no folder {', '.join(folders)}.", remedy)
     return Readiness(
-        "modules",
-        Level.GOOD,
-        ", ".join((*settings.packages, *settings.preload)) or "none are imported in advance",
+        Level.GOOD, ", ".join((*settings.packages, *settings.preload)) or "none are imported in advance"
     )
 
 
@@ -92,22 +88,17 @@ def disk(root: Path) -> Readiness:
     place = min(free, key=lambda place: free[place])
     free_space = f"{free[place] / (1 << 30):.1f} GB free for {places[place]} ({place})"
     if not os.access(root, os.W_OK):
-        return Readiness(
-            "disk", Level.BAD, f"{root} is not writable.", "grade as a user who may write there."
-        )
+        return Readiness(Level.BAD, f"{root} is not writable.", "grade as a user who may write there.")
     if free[place] < NEEDED:
-        return Readiness("disk", Level.BAD, f"{free_space}.", "make room.")
-    return Readiness("disk", Level.NOTE if free[place] < BETTER else Level.GOOD, free_space)
+        return Readiness(Level.BAD, f"{free_space}.", "make room.")
+    return Readiness(Level.NOTE if free[place] < BETTER else Level.GOOD, free_space)
 
 
 def browser(root: Path) -> Readiness:
     """Formgrader and Validate in JupyterLab: a page in the browser, and its part in the server."""
     if not find_spec("jupyterlab"):
         return Readiness(
-            "browser",
-            Level.NOTE,
-            "JupyterLab is not installed, so there is no formgrader.",
-            "pip install jupyterlab",
+            Level.NOTE, "JupyterLab is not installed, so there is no formgrader.", "pip install jupyterlab"
         )
     from jupyter_core.paths import (  # optional: `python` names what is missing
         jupyter_config_path,
@@ -128,10 +119,8 @@ def browser(root: Path) -> Readiness:
             if pages
             else "install nbgrader again with pip."
         )
-        return Readiness(
-            "browser", Level.NOTE, f"JupyterLab lacks {', '.join(missing) or 'nbgrader’s pages'}.", remedy
-        )
-    return Readiness("browser", Level.GOOD, "formgrader and Validate are enabled in JupyterLab")
+        return Readiness(Level.NOTE, f"JupyterLab lacks {', '.join(missing) or 'nbgrader’s pages'}.", remedy)
+    return Readiness(Level.GOOD, "formgrader and Validate are enabled in JupyterLab")
 
 
 def _enabled(file: Path) -> dict[str, bool]:
@@ -149,27 +138,21 @@ def memory(root: Path) -> Readiness:
     needed = f"{workers} notebooks at once, each with up to {most >> 20} MB; {free >> 20} MB are free"
     if workers * most > free:
         enough = max(1, free // most)
-        return Readiness(
-            "memory", Level.NOTE, f"{needed}.", f"`--workers {enough}`, or a smaller c.Jail.memory_bytes."
-        )
+        return Readiness(Level.NOTE, f"{needed}.", f"`--workers {enough}`, or a smaller c.Jail.memory_bytes.")
     if not cgroup.possible():
         return Readiness(
-            "memory",
             Level.NOTE,
             f"{needed}; without control groups, the memory that the kernel uses for the notebooks is not counted.",
             LIMITS,
         )
-    return Readiness("memory", Level.GOOD, needed)
+    return Readiness(Level.GOOD, needed)
 
 
 def jail(root: Path, isolation: str) -> Readiness:
     """Not asked whether it could be built, but built, with everything that a course's notebooks import."""
     if isolation == "bwrap" and (problem := find_problem()):
         return Readiness(
-            "jail",
-            Level.BAD,
-            problem,
-            "or `--isolation none`, which runs students' code with your own permissions.",
+            Level.BAD, problem, "or `--isolation none`, which runs students' code with your own permissions."
         )
     kernels: dict[str, Settings] = {}  # one assignment's settings for each
     for assignment in filter(is_built, assignments(root)):
@@ -179,10 +162,10 @@ def jail(root: Path, isolation: str) -> Readiness:
     kernels = kernels or {"": Settings(limits(root), isolation)}
     for kernel, settings in kernels.items():
         if problem := _why_not(settings):
-            return Readiness("jail", Level.BAD, f"{kernel}: {problem}" if kernel else problem)
+            return Readiness(Level.BAD, f"{kernel}: {problem}" if kernel else problem)
     if isolation == "none":
-        return Readiness("jail", Level.NOTE, "not used: students' code would run with your own permissions.")
-    return Readiness("jail", Level.GOOD, f"a notebook ran in it{_in_each(kernels)}")
+        return Readiness(Level.NOTE, "not used: students' code would run with your own permissions.")
+    return Readiness(Level.GOOD, f"a notebook ran in it{_in_each(kernels)}")
 
 
 def _why_not(settings: Settings) -> str:
@@ -220,5 +203,5 @@ def kernels(root: Path) -> Readiness:
     if missing:
         which = "; ".join(f"none for {spoken} ({', '.join(names)})" for spoken, names in missing.items())
         remedy = "; ".join(f"{spoken}: {how_to_install(spoken)}" for spoken in missing)
-        return Readiness("kernels", Level.BAD, f"{named}; {which}.", remedy)
-    return Readiness("kernels", Level.GOOD, named)
+        return Readiness(Level.BAD, f"{named}; {which}.", remedy)
+    return Readiness(Level.GOOD, named)

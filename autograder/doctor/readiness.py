@@ -14,14 +14,13 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Readiness:
-    """One line: what was looked at, what was found, and what to do where something is missing."""
+    """What was found, and what to do where something is missing."""
 
-    what: str
     state: Level
     finding: str
     remedy: str = ""
 
-    def __str__(self) -> str:
-        return f"{self.state} {self.what:<10} {self.finding}" + (
-            f"\n  {'':<10} → {self.remedy}" if self.remedy else ""
-        )
+    def line(self, what: str) -> str:
+        """In words, with what was looked at; the remedy in a line of its own."""
+        remedy = f"\n  {'':<10} → {self.remedy}" if self.remedy else ""
+        return f"{self.state} {what:<10} {self.finding}{remedy}"
