@@ -7,18 +7,17 @@ import nbformat
 import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from typer.testing import CliRunner
 
 from autograder import autotests
 from autograder.authoring import builder
 from autograder.autotests import EXAMPLE
-from autograder.cli import app
 from autograder.course import Assignment
 from autograder.digests import rules_digest
 from autograder.errors import CourseError
 from autograder.generating import Generated, generate, require_current
 from autograder.kernels import installed
 from autograder.source import grade_id
+from tests.autograder.commands import command
 from tests.autograder.road import hand_in, with_cell
 from tests.plain.test_against_nbgrader import scores
 from tests.toy_kernel import install
@@ -61,8 +60,7 @@ def test_they_are_built_graded_and_hidden_as_any_test(tmp_path, monkeypatch):
     ]
     one = make(tmp_path, "a = 1\nb = 'two'", "\n".join(lines))
     monkeypatch.chdir(tmp_path)
-    built = CliRunner().invoke(app, ["build", "hw"])
-    assert built.exit_code == 0, built.output
+    command("build", "hw")
     released = one.release.read_text()
     assert "value of a is not correct" in released and "AUTOTEST" not in released and "a + 1" not in released
 
@@ -72,8 +70,7 @@ def test_they_are_built_graded_and_hidden_as_any_test(tmp_path, monkeypatch):
     monkeypatch.setattr(autotests, "run_kernel", no_kernel)
     for student, answer in {"right": "a = 1\nb = 'two'", "wrong": "a = 1\nb = 'three'"}.items():
         hand_in(tmp_path, student, one, with_cell(one.read_release(), "a0", answer))
-    graded = CliRunner().invoke(app, ["grade", "hw", "--workers", "1"])
-    assert graded.exit_code == 0, graded.output
+    command("grade", "hw", "--workers", "1")
     assert {
         student: score for (student, cell), (score, _) in scores(tmp_path, "hw").items() if cell == "t0"
     } == {

@@ -8,12 +8,11 @@ from unicodedata import normalize
 from urllib.parse import unquote
 
 import pytest
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.course import Assignment, assignments, find_assignment
 from autograder.errors import CourseError
 from tests.autograder import here
+from tests.autograder.commands import command
 from tests.autograder.of_nbgrader import RIGHT, WRONG, answer, build, make_course, scores, write_source
 
 pytestmark = pytest.mark.slow
@@ -29,53 +28,48 @@ NAMES = [
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch):
     here.stay_in_this_process(monkeypatch)
-
-
-def command(root: Path, monkeypatch, *words: str) -> str:
-    monkeypatch.chdir(root)
     monkeypatch.setenv("COLUMNS", "300")
-    done = CliRunner().invoke(app, list(words))
-    assert done.exit_code == 0, done.output
-    return done.output
 
 
 @pytest.mark.parametrize(("name", "file"), NAMES)
 def test_a_notebook_with_another_name_than_its_folder_goes_all_the_way(tmp_path, monkeypatch, name, file):
     root = make_course(tmp_path / "a course", {name: [file]})
+    monkeypatch.chdir(root)
     assignment = find_assignment(root, name)
     assert assignment.release == root / "release" / name / f"{file}.ipynb" and assignment.release.exists()
     answer(assignment, "ada", RIGHT)
     answer(assignment, "bob", WRONG, words="I do not know.")
-    said = command(root, monkeypatch, "grade", name, "--isolation", "none")
+    said = command("grade", name, "--isolation", "none")
     assert scores(root, name) == {"ada": (1, {file: 1}), "bob": (0, {file: 0})}
 
     following = [shlex.split(one) for one in said.partition("Next: ")[2].strip().split(", autograder")]
     assert following and all(name in words for words in following)
-    command(root, monkeypatch, "report", name)
+    command("report", name)
     assert "1 of 2" in (root / "report.html").read_text()
-    command(root, monkeypatch, "report")
+    command("report")
     (link,) = re.findall(r'href="(reports/[^"]*)"', (root / "term.html").read_text())
     assert (root / unquote(link)).exists()
-    command(root, monkeypatch, "feedback", name, "--zip")
+    command("feedback", name, "--zip")
     with zipfile.ZipFile(root / f"{name}-feedback.zip") as archive:
         assert archive.namelist() == [f"ada/{file}.html", f"bob/{file}.html"]
-    command(root, monkeypatch, "export", name, "--to", "csv", "--unfinished")
+    command("export", name, "--to", "csv", "--unfinished")
     assert f"{name},,2026-10-01 12:00:00,ada" in (root / "grades.csv").read_text()
-    assert "would change." in command(root, monkeypatch, "regrade", name, "--isolation", "none")
-    assert "2 of 2" in command(root, monkeypatch, "watch", name)
-    command(root, monkeypatch, "written", name, "--agreement")
-    command(root, monkeypatch, "minutes", name)
+    assert "would change." in command("regrade", name, "--isolation", "none")
+    assert "2 of 2" in command("watch", name)
+    command("written", name, "--agreement")
+    command("minutes", name)
 
 
 @pytest.mark.parametrize(("name", "file"), NAMES)
 def test_a_download_holds_notebooks_under_their_own_names(tmp_path, monkeypatch, name, file):
     root = make_course(tmp_path / "course", {name: [file], "other": ["another"]})
+    monkeypatch.chdir(root)
     assignment = find_assignment(root, name)
     content = assignment.release.read_bytes()
     with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
         archive.writestr(f"Ada Byron_123_assignsubmission_file/{normalize('NFD', file)}.ipynb", content)
-    said = command(root, monkeypatch, "students", str(_table(tmp_path)))
-    said = command(root, monkeypatch, "collect", str(tmp_path / "class.zip"))
+    said = command("students", _table(tmp_path))
+    said = command("collect", tmp_path / "class.zip")
     assert f"{name}: 1 submission" in said
     assert (root / "submitted" / "ada" / name / f"{file}.ipynb").read_bytes() == content
 
@@ -88,11 +82,12 @@ def _table(folder: Path) -> Path:
 
 def test_a_system_may_write_an_umlaut_as_two_characters(tmp_path, monkeypatch):
     root = make_course(tmp_path / "course", {"Übung": ["Größe"]})
+    monkeypatch.chdir(root)
     assert find_assignment(root, normalize("NFD", "Übung")).name == "Übung"
     answer(Assignment(root, "Übung"), "ada")
     handed_in = root / "submitted" / "ada" / "Übung" / "Größe.ipynb"
     handed_in.rename(handed_in.with_name(normalize("NFD", handed_in.name)))
-    command(root, monkeypatch, "grade", "Übung", "--isolation", "none")
+    command("grade", "Übung", "--isolation", "none")
     assert scores(root, "Übung") == {"ada": (1, {"Größe": 1})}
 
 
@@ -118,13 +113,14 @@ def test_a_kernel_that_is_called_otherwise_elsewhere_is_python_here_and_the_run_
     tmp_path, monkeypatch, kernel
 ):
     root = make_course(tmp_path / "course", {"week1": []})
+    monkeypatch.chdir(root)
     write_source(
         root, "week1", "vectors", kernelspec={"name": kernel, "display_name": "Python [conda env:x]"}
     )
     build(root, "week1")
     for student in ("ada", "bob"):
         answer(find_assignment(root, "week1"), student)
-    said = command(root, monkeypatch, "grade", "week1", "--isolation", "none")
+    said = command("grade", "week1", "--isolation", "none")
     assert (
         said.count(f"The notebook names the kernel {kernel}: it is run in the Python of this environment")
         == 1

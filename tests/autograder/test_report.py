@@ -10,14 +10,12 @@ from statistics import median
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from autograder.cli import app
-from autograder.errors import CourseError
 from autograder.grading.reference import mistake_sources, solution_sources
 from autograder.report import contents, read_class, write_report
 from autograder.source import grade_id, read_source
 from autograder.untrusted import similarity
+from tests.autograder.commands import command, refusal
 from tests.autograder.small_class import FIRST, FORMULA, NAME, SCRIPT, SECOND, SOFTMAX
 from tests.conftest import ASSIGNMENTS, TWO_NOTEBOOKS
 
@@ -453,8 +451,7 @@ def test_the_page_needs_nothing_else_and_runs_nothing_of_a_student_s(page):
 
 @pytest.mark.slow
 def test_the_command_writes_the_page(own_class):
-    result = CliRunner().invoke(app, ["report", NAME, "--output", "here.html"])
-    assert result.exit_code == 0, result.output
+    command("report", NAME, "--output", "here.html")
     assert NAME in (own_class.course / "here.html").read_text()
 
 
@@ -468,9 +465,8 @@ def test_who_was_graded_by_something_else_is_named(own_class):
 @pytest.mark.slow
 def test_without_grades_there_is_a_sentence(graded_class, monkeypatch):
     monkeypatch.chdir(graded_class.course)
-    result = CliRunner().invoke(app, ["report", "01_static_embeddings"])
-    assert isinstance(result.exception, CourseError)
-    assert "Nobody's 01_static_embeddings has been graded" in str(result.exception)
+    said = refusal("report", "01_static_embeddings")
+    assert "Nobody's 01_static_embeddings has been graded" in said
 
 
 @pytest.mark.browser

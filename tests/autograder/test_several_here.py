@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
-from typer.testing import CliRunner
 
 from autograder.authoring import builder
 from autograder.authoring.student_zip import student_files
 from autograder.checks import answer_key
 from autograder.checks.status import Status
-from autograder.cli import app
 from autograder.course import Assignment, assignments, find_assignment, find_notebooks
 from autograder.errors import CourseError
 from autograder.generating import generate
@@ -27,6 +25,7 @@ from autograder.report import contents, read_class
 from autograder.source import grade_id, read_source, write_notebook
 from autograder.written.room import Room
 from tests.autograder import here
+from tests.autograder.commands import command
 from tests.autograder.of_nbgrader import (
     QUESTION,
     TEST,
@@ -69,12 +68,6 @@ def course(made, tmp_path, monkeypatch) -> Path:
 
 def notebooks(root: Path) -> list[Assignment]:
     return find_notebooks(root, NAME)
-
-
-def command(*words: str) -> str:
-    done = CliRunner().invoke(app, list(words))
-    assert done.exit_code == 0, f"{done.output} {done.exception}"
-    return done.output
 
 
 def grade() -> str:
@@ -214,7 +207,7 @@ def test_a_download_is_put_where_each_notebook_belongs(course, tmp_path):
         "id,first name,last name\ndua,Dua,Lee\neva,Eva,Roy\nfay,Fay,Wu\ngil,Gil,Fox\n"
     )
     command("students", "class.csv")
-    said = CliRunner().invoke(app, ["collect", str(tmp_path / "class.zip"), NAME]).output
+    said = command("collect", tmp_path / "class.zip", NAME, status=1)
     assert f"{NAME}/Teil B: 2 submissions" in said and f"{NAME}/part_a: 3 submissions" in said
     assert (
         f"Untitled.ipynb: its name matches none of {NAME}: rename it to Teil B.ipynb or part_a.ipynb." in said
@@ -294,12 +287,12 @@ def test_notebooks_of_the_same_name_are_told_apart_by_their_folder_or_by_who_col
             (download / student / folder / one.file).write_bytes(one.release.read_bytes())
     Path("class.csv").write_text("id,first name,last name\ndua,Dua,Lee\neva,Eva,Roy\n")
     command("students", "class.csv")
-    said = command("collect", str(download))
+    said = command("collect", download)
     assert {path.parent.name for path in Path("submitted/dua").glob("*/*.ipynb")} == {"hw 2"}
     assert {path.parent.name for path in Path("submitted/eva").glob("*/*.ipynb")} == {NAME}
     assert f"{NAME}/part_a: 1 submission" in said and "hw 2/part_a: 1 submission" in said
     with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
         archive.write(first.release, "Eva Roy_2_assignsubmission_file/part_a.ipynb")
-    assert "hw 2/part_a: 1 submission" in command("collect", str(tmp_path / "class.zip"), "hw 2")
-    unsaid = CliRunner().invoke(app, ["collect", str(tmp_path / "class.zip")]).output
+    assert "hw 2/part_a: 1 submission" in command("collect", tmp_path / "class.zip", "hw 2")
+    unsaid = command("collect", tmp_path / "class.zip", status=1)
     assert "it is not named after an assignment: give the assignment" in unsaid

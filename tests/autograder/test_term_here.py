@@ -7,14 +7,12 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.course import Assignment
-from autograder.errors import CourseError
 from autograder.grading import run
 from autograder.report import read_class
 from autograder.report.term import contents, summary, write_term
+from tests.autograder.commands import command, refusal
 from tests.autograder.here import NAME
 from tests.autograder.road import hand_in
 
@@ -84,8 +82,7 @@ def test_who_has_an_extension_is_not_late(term):
 
 
 def test_the_command_writes_the_page_and_every_report_that_it_links_to(term):
-    result = CliRunner().invoke(app, ["report", "--output", "of/the/term.html"])
-    assert result.exit_code == 0, result.output
+    command("report", "--output", "of/the/term.html")
     page = Path("of/the/term.html").read_text()
     links = [href for href in re.findall(r'<a href="([^"#]*)"', page)]
     assert links == [f"reports/{NAME}.html", f"reports/{SECOND}.html"]
@@ -100,8 +97,7 @@ def test_a_report_of_which_nothing_has_changed_is_not_made_again(term):
 
     def written():
         before = [page.exists() and page.stat().st_ino for page in pages]
-        result = CliRunner().invoke(app, ["report"])
-        assert result.exit_code == 0, result.output
+        command("report")
         return [page.stat().st_ino != old for page, old in zip(pages, before, strict=True)]
 
     assert written() == [True, True]
@@ -120,17 +116,14 @@ def test_a_report_of_which_nothing_has_changed_is_not_made_again(term):
 
 def test_an_assignment_that_cannot_be_reported_is_named_and_harms_no_other(term):
     Assignment(term.root, SECOND).release.unlink()
-    result = CliRunner().invoke(app, ["report"])
-    assert result.exit_code == 1 and "run `autograder build` first" in " ".join(result.output.split())
+    assert "run `autograder build` first" in " ".join(command("report", status=1).split())
     page = Path("term.html").read_text()
     assert "<b>Left out:</b> 02_tests: " in page and f"reports/{NAME}.html" in page
     assert f"reports/{SECOND}.html" not in page
 
 
 def test_without_grades_there_is_a_sentence(small):
-    result = CliRunner().invoke(app, ["report"])
-    assert isinstance(result.exception, CourseError)
-    assert "Nothing has been graded yet" in str(result.exception) and not Path("term.html").exists()
+    assert "Nothing has been graded yet" in refusal("report") and not Path("term.html").exists()
 
 
 def test_a_small_class_is_grey(term):

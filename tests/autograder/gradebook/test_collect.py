@@ -7,12 +7,11 @@ import zipfile
 from datetime import datetime
 
 import pytest
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.gradebook import collect as collecting
 from autograder.gradebook import feedback
 from autograder.untrusted import downloads
+from tests.autograder.commands import command, refusal
 from tests.autograder.gradebook.downloads import FILE, MOODLE, a_notebook, archive, taken, told
 from tests.autograder.here import NAME, Course
 
@@ -20,9 +19,7 @@ OTHER = "02_tests"
 
 
 def collect(*arguments, status: int = 0) -> str:
-    result = CliRunner().invoke(app, ["collect", *map(str, arguments)])
-    assert result.exit_code == status, (result.output, result.exception)
-    return " ".join(result.output.split())
+    return " ".join(command("collect", *arguments, status=status).split())
 
 
 def everything(course: Course) -> list[str]:
@@ -232,8 +229,8 @@ def test_an_instructor_confirms_a_folder_around_those_of_the_students(course, tm
     source = archive(tmp_path / "late.zip", *files.items())
     collect(source, "--inside", "Group A/", status=1)
     assert taken(course, "ada") == "ada"
-    result = CliRunner().invoke(app, ["collect", str(source), "--inside", "Group B"])
-    assert "--inside Group B: late.zip has no folder of this name" in str(result.exception)
+    said = refusal("collect", source, "--inside", "Group B")
+    assert "--inside Group B: late.zip has no folder of this name" in said
 
 
 def test_no_path_leads_out_of_submitted(course, tmp_path):
@@ -305,15 +302,13 @@ def test_all_notebooks_together_are_bounded(course, tmp_path, monkeypatch):
 def test_a_list_of_files_without_end_is_not_read(course, tmp_path, monkeypatch):
     monkeypatch.setattr(downloads, "MOST_LISTED", 1000)
     packed = archive(tmp_path, *(f"s{n}/{FILE}" for n in range(50)))
-    result = CliRunner().invoke(app, ["collect", str(packed)])
-    assert "contains more files than can be read" in str(result.exception)
+    assert "contains more files than can be read" in refusal("collect", packed)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x05\x06", b"no archive", b"PK\x03\x04" + bytes(100)])
 def test_what_is_no_archive_is_a_sentence(course, tmp_path, content):
     (tmp_path / "x.zip").write_bytes(content)
-    result = CliRunner().invoke(app, ["collect", str(tmp_path / "x.zip")])
-    assert "is neither a zip archive nor a folder" in str(result.exception)
+    assert "is neither a zip archive nor a folder" in refusal("collect", tmp_path / "x.zip")
 
 
 def test_feedback_goes_back_under_the_names_that_came(course, tmp_path):

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.errors import CourseError
 from autograder.gradebook import feedback
 from autograder.gradebook.choosing import RULE
@@ -24,6 +22,7 @@ from autograder.gradebook.tables import read_rows
 from autograder.gradebook.worksheet import read_worksheet
 from autograder.untrusted.layouts import FileOwner
 from autograder.untrusted.submission import LeftOut
+from tests.autograder.commands import command
 from tests.autograder.gradebook.downloads import FILE, MOODLE, a_notebook, archive, taken, told
 from tests.autograder.here import NAME
 
@@ -596,11 +595,10 @@ def test_what_cannot_be_matched_is_listed_filled_in_and_given_back(course, tmp_p
     monkeypatch.chdir(tmp_path)
     stranger = f"=cmd Nobody_99_assignsubmission_file/{FILE}"
     download = archive(tmp_path, f"{MOODLE}/{FILE}", stranger, f"{NAME} by bob.ipynb")
-    command = ["collect", str(download), NAME]
+    collect_it = "collect", download, NAME
     (course.root / "here").mkdir()
     monkeypatch.chdir(course.root / "here")
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 1 and "collect again with --matched unmatched.csv" in done.output
+    assert "collect again with --matched unmatched.csv" in command(*collect_it, status=1)
     rows = list(csv.DictReader(Path("unmatched.csv").read_text().splitlines()))
     assert [row["in the download"] for row in rows] == [
         f"{NAME} by bob.ipynb",
@@ -611,8 +609,7 @@ def test_what_cannot_be_matched_is_listed_filled_in_and_given_back(course, tmp_p
         f"{row['in the download']};{who}\n" for row, who in zip(rows, ("bob", "cem"), strict=True)
     )
     Path("unmatched.csv").write_text(filled)
-    done = CliRunner().invoke(app, [*command, "--matched", "unmatched.csv"])
-    assert done.exit_code == 0, done.output
+    command(*collect_it, "--matched", "unmatched.csv")
     assert (taken(course, "bob"), taken(course, "cem")) == (f"{NAME} by bob.ipynb", stranger)
     assert read_owners(course.assignment)["cem"].system == "moodle", "feedback goes back to Moodle"
     assert not Path("unmatched-2.csv").exists()

@@ -6,13 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.errors import CourseError
 from autograder.gradebook.export import BlackboardExport, CanvasExport, CsvExport, MoodleExport
 from autograder.gradebook.queries import class_scores
 from autograder.untrusted.layouts import FileOwner
+from tests.autograder.commands import command, refusal
 from tests.autograder.here import NAME
 
 OTHER = "02_tests"
@@ -32,10 +31,9 @@ def exported(course, kind, **options):
 
 def export(*arguments: str) -> tuple[str, list[list[str]]]:
     """What the command says, and the file."""
-    result = CliRunner().invoke(app, ["export", NAME, "--output", "out.csv", *arguments])
-    assert result.exit_code == 0, result.output
+    said = command("export", NAME, "--output", "out.csv", *arguments)
     with open("out.csv", newline="", encoding="utf-8") as file:
-        return " ".join(result.output.split()), list(csv.reader(file))
+        return " ".join(said.split()), list(csv.reader(file))
 
 
 @pytest.fixture
@@ -165,7 +163,7 @@ def test_an_id_and_names_are_no_formulas_either_and_the_command_names_the_id(gra
 
 @pytest.mark.slow
 def test_nbgrader_s_own_command_takes_the_exporters(graded):
-    command = [
+    words = [
         Path(sys.executable).with_name("nbgrader"),
         "export",
         "--exporter=autograder.gradebook.export.MoodleExport",
@@ -173,16 +171,14 @@ def test_nbgrader_s_own_command_takes_the_exporters(graded):
         "--to=grades.csv",
         "--MoodleExport.unfinished=True",
     ]
-    done = subprocess.run(command, cwd=graded.root, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(words, cwd=graded.root, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     with open("grades.csv", newline="") as file:
         assert list(csv.reader(file)) == export("--to", "moodle", "--unfinished")[1]
 
 
 def test_what_was_not_graded_gets_a_sentence(graded):
-    result = CliRunner().invoke(app, ["export", OTHER, "--to", "csv"])
-    assert isinstance(result.exception, CourseError)
-    assert f"The gradebook has no entry for {OTHER}" in str(result.exception)
+    assert f"The gradebook has no entry for {OTHER}" in refusal("export", OTHER, "--to", "csv")
     with graded.gradebook() as gradebook:
         gradebook.update_or_create_assignment(OTHER)
         with pytest.raises(CourseError, match="of a single assignment"):
@@ -218,6 +214,5 @@ def test_without_a_destination_the_layout_is_that_of_what_was_collected(
     monkeypatch.chdir(graded.root)
     owner = FileOwner(system, "Ada Lovelace", "12345")
     monkeypatch.setattr("autograder.gradebook.collect.read_owners", lambda assignment: {"ada": owner})
-    done = CliRunner().invoke(app, ["export", NAME], catch_exceptions=False)
-    assert done.exit_code == 0 and said in done.output
-    assert f"wrote {file}, in the layout " in done.output and (graded.root / file).exists()
+    output = command("export", NAME)
+    assert said in output and f"wrote {file}, in the layout " in output and (graded.root / file).exists()

@@ -6,10 +6,9 @@ import re
 from html import unescape
 
 import pytest
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.untrusted.pages import NOT_RUN
+from tests.autograder.commands import refusal
 from tests.autograder.small_class import FIRST, FORMULA, LATER, NAME, SCRIPT, SECOND, WRITTEN
 
 pytestmark = pytest.mark.slow
@@ -153,5 +152,4 @@ def test_a_demonstration_that_was_not_run_says_where_its_figure_is(pages):
 
 
 def test_the_command_names_who_cannot_have_a_page(own_class):
-    result = CliRunner().invoke(app, ["feedback", NAME, "nobody"])
-    assert "not graded yet" in str(result.exception)
+    assert "not graded yet" in refusal("feedback", NAME, "nobody")

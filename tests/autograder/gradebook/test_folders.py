@@ -6,13 +6,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from autograder.authoring.init import begin_course
-from autograder.cli import app
 from autograder.course import assignments
 from autograder.errors import CourseError
 from autograder.settings import STEPS, course_directory, course_settings
+from tests.autograder.commands import command
 from tests.autograder.test_settings import course
 
 CALLED = dict(zip(STEPS, ("originals", "handed_out", "handed_in", "marked", "returned"), strict=True))
@@ -29,23 +28,17 @@ def begin(folder: Path) -> Path:
     return folder
 
 
-def run(*command: str) -> str:
-    done = CliRunner().invoke(app, list(command), catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.output
-
-
 @pytest.mark.slow
 def test_every_command_follows_the_course_s_names(tmp_path, monkeypatch):
     root = begin(tmp_path / "course")
     monkeypatch.chdir(root)
     (assignment,) = assignments(root)
-    run("build")
+    command("build")
     with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
         archive.write(assignment.release, f"ada/{assignment.name}.ipynb")
-    assert "put into handed_in/" in run("collect", str(tmp_path / "class.zip"), assignment.name)
-    assert "1 of" in run("doctor") and "in handed_in/" in run("grade", assignment.name)
-    assert f"1 page in returned/STUDENT/{assignment.name}/" in run("feedback", assignment.name)
+    assert "put into handed_in/" in command("collect", tmp_path / "class.zip", assignment.name)
+    assert "1 of" in command("doctor") and "in handed_in/" in command("grade", assignment.name)
+    assert f"1 page in returned/STUDENT/{assignment.name}/" in command("feedback", assignment.name)
     for step in ("submitted", "autograded", "feedback"):
         folder = Path(course_directory(root).format_path(CALLED[step], "ada", assignment.name))
         assert [*folder.glob(f"{assignment.name}.*")], f"where nbgrader looks for what is {step}"

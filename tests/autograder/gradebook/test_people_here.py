@@ -1,12 +1,11 @@
 """People as spreadsheets, Moodle and Canvas write them go into the gradebook."""
 
 import pytest
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.errors import CourseError
 from autograder.gradebook.columns import read_people
 from autograder.gradebook.people import explain_import, import_people
+from tests.autograder.commands import command, refusal
 
 
 @pytest.fixture
@@ -103,11 +102,10 @@ def test_letters_that_may_be_others_are_shown(small, people):
 def test_the_command_says_what_it_read(small, tmp_path):
     file = tmp_path / "people.csv"
     file.write_text("Vorname;Nachname;Matrikelnummer\nAda;Lovelace;7\nX;Y;\n")
-    said = CliRunner().invoke(app, ["students", str(file)])
-    output = " ".join(said.output.split())
-    assert "1 person in the gradebook: 1 new" in output and "id from Matrikelnummer" in output
-    assert said.exit_code == 1 and "X, Y: has no id" in output
-    assert isinstance(CliRunner().invoke(app, ["students", "no.csv"]).exception, CourseError)
+    said = " ".join(command("students", file, status=1).split())
+    assert "1 person in the gradebook: 1 new" in said and "id from Matrikelnummer" in said
+    assert "X, Y: has no id" in said
+    assert refusal("students", "no.csv")
 
 
 @pytest.mark.parametrize(

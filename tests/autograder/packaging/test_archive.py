@@ -8,13 +8,12 @@ from importlib import metadata
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.packaging.archive import archive, packed_files
 from autograder.packaging.pins import imported, pins
+from tests.autograder.commands import command, refusal
 from tests.conftest import ASSIGNMENTS
 
 pytestmark = pytest.mark.slow
@@ -120,11 +119,10 @@ def test_of_a_course_with_packages_its_kit_and_data_go_along_and_of_its_notebook
 
 def test_the_command_writes_an_archive_and_for_github_a_workflow(small, tmp_path):
     out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["package", "01_steps", "--for", "gradescope", "--output", str(out)])
-    assert done.exit_code == 0 and "contains the solution" in done.output
+    said = command("package", "01_steps", "--for", "gradescope", "--output", out)
+    assert "contains the solution" in said
     assert [path.name for path in out.iterdir()] == ["01_steps-gradescope.zip"]
-    done = CliRunner().invoke(app, ["package", "01_steps", "--for", "github", "--output", str(out)])
-    assert done.exit_code == 0, done.output
+    command("package", "01_steps", "--for", "github", "--output", out)
     workflow = yaml.safe_load((out / "01_steps-github.yml").read_text())
     assert workflow["name"] == "Autograding Tests", "GitHub Classroom looks for this name,"
     assert list(workflow["jobs"]) == ["run-autograding-tests"], "and for this one"
@@ -144,10 +142,8 @@ def test_the_command_writes_an_archive_and_for_github_a_workflow(small, tmp_path
 def test_an_archive_of_somebody_else_is_not_replaced(small, tmp_path):
     mine = tmp_path / "01_steps-gradescope.zip"
     mine.write_text("mine")
-    refused = CliRunner().invoke(
-        app, ["package", "01_steps", "--for", "gradescope", "--output", str(tmp_path)]
-    )
-    assert isinstance(refused.exception, CourseError) and mine.read_text() == "mine"
+    assert refusal("package", "01_steps", "--for", "gradescope", "--output", tmp_path)
+    assert mine.read_text() == "mine"
 
 
 def test_an_assignment_is_packed_as_it_is_released(small):
