@@ -10,7 +10,7 @@ import nbformat
 from autograder.course import Assignment
 from autograder.exercise import edited
 from autograder.grading.reference import solution_sources
-from autograder.source import grade_id, is_demo, read_source
+from autograder.source import grade_id, read_source
 from tests.conftest import ROOT
 
 COPIED = ("solutions", "notebooks", "coursekit")
@@ -98,10 +98,6 @@ def hand_in_ten(course: Path, assignment: Assignment) -> dict[str, set[str]]:
     submit("doubled-id", doubled, set())
     submit("not-json", "This is my homework.", names)
     return failing
-
-
-def demo_count(assignment: Assignment) -> int:
-    return sum(is_demo(cell) for cell in assignment.read_release().cells)
 
 
 def read_report(path: Path) -> dict[str, dict]:

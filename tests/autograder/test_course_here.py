@@ -15,7 +15,7 @@ from rich.console import Console
 from autograder import cli
 from autograder.cli.tables import change_table, class_summary, class_table, own_table
 from autograder.errors import CourseError
-from autograder.exercise import Draw, EditDoesNotApply, Mistake, edited
+from autograder.exercise import Draw
 from autograder.files import course_lock
 from autograder.grading.progress import Progress
 from autograder.grading.regrade import Change
@@ -57,13 +57,6 @@ def test_what_only_demonstrations_import_is_not_imported_ahead():
     cells = [new_code_cell("import slow"), new_code_cell("import huge", metadata={"tags": ["demo"]})]
     wanted = {"import slow": "slow", "import huge": "huge"}
     assert imported_ahead(wanted, new_notebook(cells=cells)) == ("slow",)
-
-
-def test_an_edit_fits_in_one_place(small):
-    exercise = small.assignment.exercises["steps.total"]
-    with pytest.raises(EditDoesNotApply, match="occurs 2 times"):
-        edited("x + x", exercise, Mistake("a", "b", "x", "y"))
-    assert edited("x + 1", exercise, Mistake("a", "b", "x", "y")) == "y + 1"
 
 
 def shown(table) -> str:

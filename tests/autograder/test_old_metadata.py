@@ -64,14 +64,6 @@ def refusal(one: Assignment) -> str:
     return str(error.value)
 
 
-def run(command: str) -> None:
-    """As a person does who copies it, with the environment's programs on the path."""
-    scripts = str(Path(sys.executable).parent)
-    subprocess.run(
-        command, shell=True, check=True, env={"PATH": f"{scripts}:/usr/bin:/bin"}, capture_output=True
-    )
-
-
 @pytest.mark.parametrize("version", OLD)
 def test_an_old_source_is_refused_with_the_command_that_upgrades_it(version, tmp_path):
     one = write(tmp_path, source_of(*OLD[version]))
