@@ -44,7 +44,7 @@ def digest(files: Iterable[Path], *parts: Any) -> str:
 def rules_digest(assignment: "Assignment") -> str:
     """Over the release, the solution, the code that judges, what notebooks import and read, and the versions."""
     files = [assignment.source, assignment.release, *judging_code(AUTOGRADER, assignment)]
-    files += course_files(assignment, "*")
+    files += course_files(assignment)
     files += assignment.handed_out.values()
     files += assignment.root.glob("autotests.yml")
     settings = {
@@ -82,13 +82,13 @@ def installed_versions(more: Iterable[str] = ()) -> dict[str, str]:
     return versions
 
 
-def course_files(assignment: "Assignment", pattern: str) -> list[Path]:
-    """The files of that name which the course's notebooks import or read."""
+def course_files(assignment: "Assignment") -> list[Path]:
+    """The files which the course's notebooks import or read."""
     course = assignment.settings
     beside = {name: assignment.root / name for name in course.packages}
     folders = [path if path.is_dir() else package_folder(name) for name, path in beside.items()]
     folders += [assignment.root / name for name in course.readable]
-    return _plain(path for folder in folders for path in sorted(folder.rglob(pattern)))
+    return _plain(path for folder in folders for path in sorted(folder.rglob("*")))
 
 
 def judging_code(package: Path, assignment: "Assignment") -> list[Path]:

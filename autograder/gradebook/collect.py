@@ -67,7 +67,6 @@ class HandedIn:
     student: str
     notebook: Assignment
     name: FileOwner
-    when: datetime
     exact: bool  # whether the time is known
     late: bool
     untouched: bool = False  # the release, without an answer
@@ -446,7 +445,7 @@ class _Put:
         over = tuple(map(_passed_over, chosen.passed_over))
         untouched = candidate.is_untouched
         self.done.handed_in.append(
-            HandedIn(self.student, self.assignment, candidate.owner, when, exact, late, untouched, over)
+            HandedIn(self.student, self.assignment, candidate.owner, exact, late, untouched, over)
         )
 
     def _assume(self, candidate: Candidate) -> datetime:

@@ -41,7 +41,7 @@ def read_matches(path: Path) -> dict[str, str]:
     return {name: student for name, student in pairs if student}
 
 
-def write_unmatched(root: Path, matches: Matches, folder: Path = Path(".")) -> Path | None:
+def write_unmatched(root: Path, matches: Matches) -> Path | None:
     """Write the table, with what is matched already, under the first name that is free; None where nothing is unmatched."""
     if not matches.unmatched:
         return None
@@ -52,7 +52,7 @@ def write_unmatched(root: Path, matches: Matches, folder: Path = Path(".")) -> P
     ]
     text = io.StringIO()
     csv.writer(text).writerows([harmless(cell) for cell in row] for row in rows)
-    path = _free(root, folder / "unmatched.csv")
+    path = _free(root, Path("unmatched.csv"))
     write_product(root, path, text.getvalue().encode("utf-8", "replace"))
     return path
 

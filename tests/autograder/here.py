@@ -147,9 +147,9 @@ class AtOnce(Executor):
         return future
 
 
-def stay_in_this_process(monkeypatch: pytest.MonkeyPatch, pool: Pool | None = None) -> Pool:
+def stay_in_this_process(monkeypatch: pytest.MonkeyPatch) -> Pool:
     """From now on whatever grades, grades in this process. Returns the pool of the next run."""
-    pool = pool or Pool()
+    pool = Pool()
     monkeypatch.setattr("autograder.grading.expected.ThreadPoolExecutor", AtOnce)
     monkeypatch.setattr("autograder.grading.engine.ServerPool", Servers)
     monkeypatch.setattr("autograder.grading.run.make_pool", lambda *how: pool)
