@@ -32,32 +32,22 @@ def class_table(results: Iterable[Result], titles: Titles) -> Table:
 
     What the student is told in full stands in the report and the feedback.
     """
-    table = Table(box=None, header_style="bold")
-    table.add_column("student", no_wrap=True)
-    table.add_column("score", justify="right", no_wrap=True)
-    table.add_column("by hand", justify="right")
-    table.add_column("lost")
+    table = _table(
+        "student", "score", "by hand", "lost", right=("score", "by hand"), unbroken=("student", "score")
+    )
     for student, of_student in _by_student(results).items():
-        waiting = sum(verdict.status == Status.MANUAL for one in of_student for verdict in one.verdicts)
-        lost = "; ".join(
-            f"{one.notebook}: {lost}" if one.notebook else lost
-            for one in of_student
-            if (lost := _lost(one, titles[one.notebook]))
-        )
         # Students write in reasons, and a name may hold brackets: neither is a command to the terminal.
-        table.add_row(Text(student), _points(of_student), str(waiting or ""), Text(lost))
+        lost = Text(_lost_in_all(of_student, titles))
+        table.add_row(Text(student), _points(of_student), str(_waiting(of_student) or ""), lost)
     return table
 
 
 def arrival_line(student: str, results: Collection[Result], titles: Titles) -> str:
     """The same of a single student, in a line of its own."""
-    waiting = sum(verdict.status == Status.MANUAL for one in results for verdict in one.verdicts)
-    parts = [f"{waiting} to grade by hand"] if waiting else []
-    for one in results:
-        if lost := _lost(one, titles[one.notebook]):
-            parts.append(f"{one.notebook}: {lost}" if one.notebook else lost)
+    waiting = _waiting(results)
+    parts = [f"{waiting} to grade by hand" if waiting else "", _lost_in_all(results, titles)]
     shown = student if student.isprintable() else ascii(student)
-    return "  ".join([shown, _points(results), *filter(None, ["; ".join(parts)])])
+    return "  ".join(filter(None, [shown, _points(results), "; ".join(filter(None, parts))]))
 
 
 def class_summary(results: Collection[Result], titles: Titles, left: int = 0) -> Table:
@@ -87,17 +77,14 @@ def class_summary(results: Collection[Result], titles: Titles, left: int = 0) ->
             )
     if troubled := list(dict.fromkeys(result.student for result in results if result.trouble)):
         table.add_row("not run to the end", Text(_few(troubled)))
-    if waiting := sum(verdict.status == Status.MANUAL for result in results for verdict in result.verdicts):
+    if waiting := _waiting(results):
         table.add_row("to grade by hand", f"{waiting} written {'answer' if waiting == 1 else 'answers'}")
     return table
 
 
 def own_table(results: Iterable[tuple[Result, Title]]) -> Table:
     """A line for each notebook of one's own: its points of the possible ones, and in full why others were lost."""
-    table = Table(box=None, header_style="bold")
-    table.add_column("notebook")
-    table.add_column("score", justify="right")
-    table.add_column("reasons")
+    table = _table("notebook", "score", "reasons", right=("score",))
     for result, title in results:
         table.add_row(Text(result.student), _points([result]), Text(_reasons(result, title)))
     return table
@@ -105,12 +92,7 @@ def own_table(results: Iterable[tuple[Result, Title]]) -> Table:
 
 def change_table(changes, title: Title) -> Table:
     """Before and after, student by student."""
-    table = Table(box=None, header_style="bold")
-    for column in ("student", "exercise"):
-        table.add_column(column)
-    for column in ("before", "after"):
-        table.add_column(column, justify="right")
-    table.add_column("why")
+    table = _table("student", "exercise", "before", "after", "why", right=("before", "after"))
     last_student = ""
     for change in changes:
         student = "" if change.student == last_student else change.student
@@ -125,15 +107,20 @@ def agreement_table(rows: list[dict]) -> Table | str:
     """Of each question how far second readings agree with first ones."""
     if not rows:
         return "No answer has been read twice yet: on the page that `autograder written` opens, press b to read a sample again."
-    table = Table(box=None, header_style="bold")
-    table.add_column("question")
-    table.add_column("readings by", no_wrap=True)
-    for column in ("answers", "equal points", "at most ½ apart", "weighted kappa"):
-        table.add_column(column, justify="right")
+    numbers = ("answers", "equal points", "at most ½ apart", "weighted kappa")
+    table = _table("question", "readings by", *numbers, right=numbers, unbroken=("readings by",))
     for row in rows:
         shares = [f"{row[share]:.0%}" for share in ("equal", "within_half")]
         kappa = "–" if row["kappa"] is None else f"{row['kappa']:.2f}"
         table.add_row(Text(row["title"]), row["who"], str(row["count"]), *shares, kappa)
+    return table
+
+
+def _table(*columns: str, right: Collection[str] = (), unbroken: Collection[str] = ()) -> Table:
+    """A table with these columns: numbers stand at the `right`, and lines in `unbroken` ones stay whole."""
+    table = Table(box=None, header_style="bold")
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", no_wrap=column in unbroken)
     return table
 
 
@@ -157,6 +144,11 @@ def _points(results: Collection[Result]) -> str:
     return f"{_score(results):g} / {_max_score(results):g}"
 
 
+def _waiting(results: Iterable[Result]) -> int:
+    """The cells that a person has to grade."""
+    return sum(verdict.status == Status.MANUAL for result in results for verdict in result.verdicts)
+
+
 def _was_lost(verdict: CellVerdict) -> bool:
     return verdict.status not in (Status.PASSED, Status.MANUAL)
 
@@ -165,6 +157,12 @@ def _few(names: Sequence[str], shown: int = 5) -> str:
     """The first names, and how many more there are."""
     more = len(names) - shown
     return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
+
+
+def _lost_in_all(results: Iterable[Result], titles: Titles) -> str:
+    """What was lost in each of a student's notebooks."""
+    lost = {result.notebook: _lost(result, titles[result.notebook]) for result in results}
+    return "; ".join(f"{name}: {what}" if name else what for name, what in lost.items() if what)
 
 
 def _lost(result: Result, title: Title) -> str:
@@ -194,5 +192,5 @@ def _reasons(result: Result, title: Title) -> str:
     for (status, reason), names in groups.items():
         who = names[0] if len(names) == 1 else f"{len(names)} cells"
         lines.append(f"{who}: {status}. {reason}")
-    waiting = sum(verdict.status == Status.MANUAL for verdict in result.verdicts)
+    waiting = _waiting([result])
     return "\n".join([*lines, f"{waiting} to grade by hand"] if waiting else lines)
