@@ -78,14 +78,9 @@ def grade(
     Ctrl+C. When you start it again, it grades nothing twice.
     """
     if watching or exchange:
-        _watch(
-            name,
-            submitted,
-            students,
-            _options(isolation, workers, scheduler),
-            exchange,
-            watching and not (fresh or json_file),
-        )
+        if not watching or fresh or json_file:
+            raise CourseError("--exchange works only with --watch; --fresh and --json work only without it.")
+        _watch(name, submitted, students, _options(isolation, workers, scheduler), exchange)
         return
     from autograder.grading.run import NotAllGraded, grade_class  # start-up: the jail, msgspec
 
@@ -131,15 +126,11 @@ def grade(
         raise NotAllGraded(left)
 
 
-def _watch(
-    name: str, submitted: Path | None, students: list[str] | None, options, exchange: bool, possible: bool
-) -> None:
+def _watch(name: str, submitted: Path | None, students: list[str] | None, options, exchange: bool) -> None:
     """Grade what arrives, until a signal ends it."""
     from autograder.gradebook.exchange import Inbound  # start-up: nbgrader
     from autograder.grading.watching import SECONDS, Watch
 
-    if not possible:
-        raise CourseError("--exchange works only with --watch; --fresh and --json work only without it.")
     notebooks = find_notebooks(course_root(), name)
     chosen, titles = notebooks[0], {notebook.part: notebook.title for notebook in notebooks}
     folder = submitted or chosen.submitted

@@ -72,15 +72,12 @@ def write_page_of(
         "kept_since": kept_since(assignment),
     }
     made_of = _made_of(classes, changed)
-    if not (only_changed and output.is_file() and made_of in output.read_text(encoding="utf-8")[-200:]):
-        write_page(
-            assignment.root, output, "report.html", contents(*classes) | changed | {"made_of": made_of}
-        )
-        written = True
-    else:
-        written = False
+    stays = only_changed and output.is_file() and made_of in output.read_text(encoding="utf-8")[-200:]
+    if not stays:
+        shown = contents(*classes) | changed | {"made_of": made_of}
+        write_page(assignment.root, output, "report.html", shown)
     keep(assignment, numbers)
-    return written
+    return not stays
 
 
 def _made_of(classes: Sequence[Class], changed: Mapping[str, object]) -> str:
