@@ -67,8 +67,9 @@ def report(
 def _report_term(root: Path, output: Path, days: int) -> None:
     """The page on all assignments, and after it the report of each, to which it links."""
     from autograder.files import require_replaceable
-    from autograder.report import write_page_of  # start-up: nbgrader
-    from autograder.report.everybody import NobodyGraded, read_class
+    from autograder.gradebook.gradebook import NobodyGraded  # start-up: nbgrader
+    from autograder.report import write_page_of
+    from autograder.report.everybody import read_class
     from autograder.report.term import report_path, summary, write_term
 
     require_replaceable(root, output)
@@ -135,11 +136,13 @@ def written(
     automatically. Points and comments are saved in nbgrader's gradebook at once, so you can close the page at any time.
     Several people can grade at the same time. See docs/written.md.
     """
-    from autograder.written.room import Room  # start-up: nbgrader
+    from autograder.gradebook.gradebook import NobodyGraded, recorded_students  # start-up: nbgrader
+    from autograder.written.room import Room
     from autograder.written.text_similarity import course_encoder
 
     chosen = find_notebooks(course_root(), name)[0]
-    _require_graded(chosen)
+    if not recorded_students(chosen):
+        raise NobodyGraded(chosen)
     room = Room(chosen, course_encoder(chosen) if by is Likeness.MEANING else None, again)
     if agreement:
         console.print(agreement_table(room.agreement()))
@@ -168,12 +171,3 @@ def written(
 
     serve_page(room, ready, invite, port, browser, str(certfile or ""), str(keyfile or ""))
     console.print("Ended.")
-
-
-def _require_graded(assignment: Assignment) -> None:
-    from autograder.gradebook.gradebook import recorded_students  # start-up: nbgrader
-
-    if not recorded_students(assignment):
-        raise CourseError(
-            f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.argument}` first."
-        )

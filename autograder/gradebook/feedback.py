@@ -13,7 +13,7 @@ from autograder.errors import CourseError
 from autograder.files import product
 from autograder.gradebook.collect import read_owners
 from autograder.gradebook.exchange import last_words
-from autograder.gradebook.gradebook import keep_up, recorded_students
+from autograder.gradebook.gradebook import NobodyGraded, keep_up, recorded_students
 from autograder.gradebook.summary import FeedbackPages
 from autograder.settings import course_directory, load
 from autograder.untrusted.submission import LeftOut
@@ -46,9 +46,7 @@ def make_pages(
             f"{', '.join(unknown)}: not graded yet. Run `autograder grade {assignment.argument}` first."
         )
     if not graded:
-        raise CourseError(
-            f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.argument}` first."
-        )
+        raise NobodyGraded(assignment)
     config = load(assignment.root)  # of a course that need not have called our plug-in
     config.CourseDirectory.root = str(assignment.root)
     config.GenerateFeedback.exporter_class = FeedbackPages

@@ -177,6 +177,14 @@ def one_transaction(gradebook: Gradebook) -> Iterator[None]:
             sessions.configure(bind=gradebook.engine)
 
 
+class NobodyGraded(CourseError):
+    """There is nothing to show of an assignment yet."""
+
+    def __init__(self, assignment: Assignment):
+        name, argument = assignment.name, assignment.argument
+        super().__init__(f"Nobody's {name} has been graded: run `autograder grade {argument}` first.")
+
+
 def recorded_students(assignment: Assignment) -> list[str]:
     """Who has a submission in the gradebook. Makes none."""
     if not _exists(course_directory(assignment.root).db_url):

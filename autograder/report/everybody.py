@@ -7,15 +7,10 @@ from functools import cached_property
 from nbgrader.api import MissingEntry
 
 from autograder.course import Assignment
-from autograder.errors import CourseError
-from autograder.gradebook.gradebook import keep_up, open_gradebook
+from autograder.gradebook.gradebook import NobodyGraded, keep_up, open_gradebook
 from autograder.gradebook.history import History, read_history
 from autograder.gradebook.queries import CellMean, Score, cell_means, class_scores
 from autograder.source import grade_id
-
-
-class NobodyGraded(CourseError):
-    """There is nothing to report of an assignment yet."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +43,7 @@ def read_class(assignment: Assignment) -> Class:
             scores = class_scores(gradebook, assignment.name)
             means = cell_means(gradebook, assignment.name, assignment.notebook)
         if not scores:
-            raise NobodyGraded(
-                f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.argument}` first."
-            )
+            raise NobodyGraded(assignment)
         names = {
             student.id: " ".join(part for part in (student.first_name, student.last_name) if part)
             for student in gradebook.students
