@@ -37,8 +37,8 @@ def make_course(root: Path, notebooks: Mapping[str, Sequence[str]]) -> Path:
     return root
 
 
-def write_source(root: Path, name: str, file: str, points: float = 1, **metadata: object) -> None:
-    """An answer, its test, and a question that a person grades with two points; `metadata` are the notebook's."""
+def write_source(root: Path, name: str, file: str, points: float = 1) -> None:
+    """An answer, its test, and a question that a person grades with two points."""
     folder = root / "source" / name
     folder.mkdir(parents=True, exist_ok=True)
     cells = [
@@ -46,7 +46,7 @@ def write_source(root: Path, name: str, file: str, points: float = 1, **metadata
         new_code_cell("assert a == 1", metadata=_cell(TEST, grade=True, locked=True, points=points)),
         new_markdown_cell("Because.", metadata=_cell(QUESTION, grade=True, solution=True, points=2)),
     ]
-    nbformat.write(new_notebook(cells=cells, metadata=metadata), folder / f"{file}.ipynb")
+    nbformat.write(new_notebook(cells=cells), folder / f"{file}.ipynb")
 
 
 def build(root: Path, name: str) -> None:

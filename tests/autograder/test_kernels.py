@@ -137,17 +137,25 @@ def set_kernel(path: Path, **kernel: str) -> None:
     nbformat.write(notebook, path)
 
 
-def test_a_run_says_once_which_python_runs_it(small):
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        {"name": "conda-env-x-py", "display_name": "x", "language": "python"},
+        {"name": "rt_grader", "display_name": "Python [conda env:x]"},
+    ],
+)
+def test_a_run_says_once_which_python_runs_it(small, kernel):
     for student in ("ada", "ben"):
         small.hand_in(student)
-    set_kernel(small.assignment.release, name="conda-env-x-py", display_name="x", language="python")
+    set_kernel(small.assignment.release, **kernel)
     told: list[str] = []
     folders = run.find_submissions(small.assignment, small.assignment.submitted, [])
     results = run.grade_class(
         small.assignment, folders, run.Options("none"), lambda result: None, told.append
     )
     assert [result.score for result in results] == [9, 9]
-    assert sum("names the kernel conda-env-x-py" in sentence for sentence in told) == 1
+    said = f"The notebook names the kernel {kernel['name']}: it is run in the Python of this environment"
+    assert sum(said in sentence for sentence in told) == 1
 
 
 def test_a_run_without_the_kernel_grades_nobody(small, jupyter):

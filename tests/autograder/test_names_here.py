@@ -13,7 +13,7 @@ from autograder.course import Assignment, assignments, find_assignment
 from autograder.errors import CourseError
 from tests.autograder import here
 from tests.autograder.commands import command
-from tests.autograder.of_nbgrader import RIGHT, WRONG, answer, build, make_course, scores, write_source
+from tests.autograder.of_nbgrader import RIGHT, WRONG, answer, make_course, scores, write_source
 
 pytestmark = pytest.mark.slow
 
@@ -106,23 +106,3 @@ def test_an_assignment_that_is_not_there_is_answered_with_those_that_are(tmp_pat
     write_source(root, ".ipynb_checkpoints", "vectors-checkpoint")
     with pytest.raises(CourseError, match="no assignment 'vectors'. Available: week1"):
         find_assignment(root, "vectors")
-
-
-@pytest.mark.parametrize("kernel", ["rt_grader", "conda-env-x-py"])
-def test_a_kernel_that_is_called_otherwise_elsewhere_is_python_here_and_the_run_says_so_once(
-    tmp_path, monkeypatch, kernel
-):
-    root = make_course(tmp_path / "course", {"week1": []})
-    monkeypatch.chdir(root)
-    write_source(
-        root, "week1", "vectors", kernelspec={"name": kernel, "display_name": "Python [conda env:x]"}
-    )
-    build(root, "week1")
-    for student in ("ada", "bob"):
-        answer(find_assignment(root, "week1"), student)
-    said = command("grade", "week1", "--isolation", "none")
-    assert (
-        said.count(f"The notebook names the kernel {kernel}: it is run in the Python of this environment")
-        == 1
-    )
-    assert scores(root, "week1") == {"ada": (1, {"vectors": 1}), "bob": (1, {"vectors": 1})}
