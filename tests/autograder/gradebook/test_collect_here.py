@@ -37,9 +37,12 @@ def in_tokyo(monkeypatch):
     time.tzset()
 
 
-def collected(course, source, wanted="", table=None, zone=""):
+def collected(course, source, wanted="", table="", zone="", encoding="utf-8"):
+    """What comes of a download, with a table of this text beside it."""
+    file = source.with_name("worksheet.csv")
+    file.write_text(table, encoding=encoding)
     with course.gradebook() as gradebook:
-        return collect(course.root, source, gradebook, wanted, table and read_rows(table), zone)
+        return collect(course.root, source, gradebook, wanted, read_rows(file) if table else None, zone)
 
 
 def test_moodle_s_students_are_found_by_name_whatever_their_accents(course, tmp_path):
@@ -81,8 +84,7 @@ def test_in_folders_the_newest_file_counts(course, tmp_path):
 
 
 def test_a_worksheet_s_times_are_those_of_this_machine_s_clock(course, tmp_path, in_tokyo):
-    table = tmp_path / "worksheet.csv"
-    table.write_text(
+    table = (
         "\ufeffIdentifier,Full name,ID number,Last modified (submission)\n"
         'Participant 12345,A. L.,ada,"Monday, 5 October 2026, 9:01 PM"\n'
     )
@@ -402,26 +404,22 @@ WORKSHEETS = {
     ],
 )
 def test_a_worksheet_is_read_in_its_language(course, tmp_path, language, encoding):
-    table = tmp_path / "worksheet.csv"
-    table.write_text(WORKSHEETS[language], encoding=encoding)
     files = archive(tmp_path, f"Ada Lovelace_101_assignsubmission_file/{FILE}")
-    done = collected(course, files, table=table, zone="Europe/Berlin")
+    done = collected(course, files, table=WORKSHEETS[language], zone="Europe/Berlin", encoding=encoding)
     assert told(course, "ada") == "2026-10-05 21:58:00 UTC" and done.handed_in[0].exact
     (said,) = (line for line in explain(done) if "in the time zone Europe/Berlin." in line)
     assert WORKSHEETS[language].splitlines()[0].replace(";", ",").split(",")[3] in said
 
 
 def test_a_worksheet_s_zone_is_that_of_tz(course, tmp_path, monkeypatch):
-    table = tmp_path / "worksheet.csv"
-    table.write_text(WORKSHEETS["Dutch"], encoding="cp1252")
+    files = archive(tmp_path, f"A_101_assignsubmission_file/{FILE}")
     monkeypatch.setenv("TZ", "Europe/Berlin")  # and nobody calls tzset: a server may run already
-    collected(course, archive(tmp_path, f"A_101_assignsubmission_file/{FILE}"), table=table)
+    collected(course, files, table=WORKSHEETS["Dutch"], encoding="cp1252")
     assert told(course, "ada") == "2026-10-05 21:58:00 UTC"
 
 
 def test_a_worksheet_s_time_that_cannot_be_read_is_named(course, tmp_path):
-    table = tmp_path / "worksheet.csv"
-    table.write_text(WORKSHEETS["French"].replace("octobre", "brumaire"))
+    table = WORKSHEETS["French"].replace("octobre", "brumaire")
     done = collected(course, archive(tmp_path, f"A_101_assignsubmission_file/{FILE}"), table=table)
     assert not done.handed_in[0].late and "'brumaire', which is not recognised" in done.unread[0].reason
 
@@ -452,12 +450,10 @@ def with_times(*headings):
     ],
 )
 def test_of_several_columns_with_times_that_of_the_hand_ins_is_taken(course, tmp_path, headings, month):
-    table = tmp_path / "worksheet.csv"
-    table.write_text(with_times(*headings))
     files = archive(tmp_path, f"Ada Lovelace_101_assignsubmission_file/{FILE}")
     with course.gradebook() as gradebook:
         gradebook.update_or_create_assignment(NAME, duedate=datetime(2026, 10, 1))
-    done = collected(course, files, table=table, zone="UTC")
+    done = collected(course, files, table=with_times(*headings), zone="UTC")
     (hand_in,) = done.handed_in
     said = "\n".join(explain(done))
     assert (int(told(course, "ada")[5:7]) if hand_in.exact else None) == month
@@ -477,8 +473,7 @@ def test_where_only_its_place_tells_the_column_of_times_that_is_said(course, tmp
 
 
 def test_a_name_that_looks_like_another_s_address_is_no_address(course, tmp_path):
-    table = tmp_path / "worksheet.csv"
-    table.write_text(
+    table = (
         "Identifiant,Nom complet,Courriel,Texte\n"
         "Participant 101,ada@example.org,mallory@example.org,ada\n"
         "Participant 102,Bob Müller,bob@example.org,\n"
@@ -492,8 +487,7 @@ def test_a_name_that_looks_like_another_s_address_is_no_address(course, tmp_path
 
 
 def test_a_row_that_means_two_people_is_left_out(course, tmp_path):
-    table = tmp_path / "worksheet.csv"
-    table.write_text("Identifier,Username,Email address\nParticipant 101,ada,bob@example.org\n")
+    table = "Identifier,Username,Email address\nParticipant 101,ada,bob@example.org\n"
     with course.gradebook() as gradebook:
         gradebook.update_or_create_student("bob", email="bob@example.org")
     done = collected(course, archive(tmp_path, f"X_101_assignsubmission_file/{FILE}"), table=table)
@@ -501,20 +495,16 @@ def test_a_row_that_means_two_people_is_left_out(course, tmp_path):
 
 
 def test_canvas_export_in_another_language_says_who_a_number_is(course, tmp_path):
-    table = tmp_path / "noten.csv"
-    table.write_text(
+    table = (
         "Teilnehmer/in;ID;SIS-Benutzer-ID;SIS-Anmelde-ID;Abschnitt;Attention (77)\n    Mögliche Punkte;;;;;10\n"
-        "Lovelace, Ada;4711;900;bob;A;7\nX, Y;4712;901;ada;A;8\n",
-        encoding="cp1252",
+        "Lovelace, Ada;4711;900;bob;A;7\nX, Y;4712;901;ada;A;8\n"
     )
-    collected(course, archive(tmp_path, f"x_4712_9_{FILE}"), table=table)
+    collected(course, archive(tmp_path, f"x_4712_9_{FILE}"), table=table, encoding="cp1252")
     assert taken(course, "ada") == f"x_4712_9_{FILE}"
 
 
 def test_a_worksheet_of_another_assignment_is_noticed(course, tmp_path):
-    table = tmp_path / "worksheet.csv"
-    table.write_text(WORKSHEETS["Dutch"])
-    done = collected(course, archive(tmp_path, f"{MOODLE}/{FILE}"), table=table)
+    done = collected(course, archive(tmp_path, f"{MOODLE}/{FILE}"), table=WORKSHEETS["Dutch"])
     assert "Does this table belong to another assignment" in "".join(explain(done))
 
 
