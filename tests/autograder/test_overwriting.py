@@ -1,7 +1,6 @@
 """No command destroys a file that it did not write: docs/instructors.md, "What each command writes"."""
 
 import os
-import shutil
 import zipfile
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from autograder.errors import CourseError
 from autograder.files import write_product
 from autograder.source import write_notebook
 from tests.autograder.commands import command, refusal
-from tests.autograder.small_class import NAME
+from tests.autograder.here import NAME
 from tests.conftest import ROOT
 
 
@@ -81,55 +80,49 @@ WRITERS = {
     "student-release": (["student-release", "students.zip"], "students.zip"),
 }
 """Commands that write a file, and which."""
-ONLY_NOTEBOOKS = """
-c.Autograder.readable = c.Autograder.student_files = []
-c.Autograder.student_overlay = ""
-"""
-"""For student-release: the course of these tests has nothing else to hand out."""
+
+
+@pytest.fixture
+def graded(small):
+    small.hand_in("ada")
+    small.grade_class()
+    return small
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("writer", WRITERS)
-def test_each_command_spares_a_foreign_file_and_replaces_its_own(own_class, writer):
+def test_each_command_spares_a_foreign_file_and_replaces_its_own(graded, writer):
     arguments, name = WRITERS[writer]
-    path = own_class.course / name
+    path = graded.root / name
     path.write_text("mine")
-    with (own_class.course / "nbgrader_config.py").open("a") as settings:
-        settings.write(ONLY_NOTEBOOKS)
-    for other in (own_class.course / "solutions").iterdir():  # each notebook takes a second
-        if other.name != NAME and other.is_dir():
-            shutil.rmtree(other)
     assert f"{name} exists already" in refusal(*arguments)
     assert path.read_text() == "mine"
-    path.rename(own_class.course / "mine")
+    path.rename(graded.root / "mine")
     for _ in range(2):
         command(*arguments)
     assert path.read_text(errors="replace") != "mine"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
-    [["grade", NAME], ["regrade", NAME], ["mutants", NAME], ["rates", NAME], ["try", "attention.scale"]],
+    [["grade", NAME], ["regrade", NAME], ["mutants", NAME], ["rates", NAME], ["try", "steps.total"]],
     ids=lambda arguments: arguments[0],
 )
-def test_a_foreign_file_is_noticed_before_the_work_begins(own_class, arguments):
-    (own_class.course / "results.json").write_text("mine")
-    before = everything_in(own_class.course)
+def test_a_foreign_file_is_noticed_before_the_work_begins(small, arguments):
+    (small.root / "results.json").write_text("mine")
+    before = everything_in(small.root)
     assert "results.json exists already" in refusal(*arguments, "--json", "results.json")
-    assert everything_in(own_class.course) == before
+    assert everything_in(small.root) == before
 
 
 @pytest.mark.slow
-def test_feedback_and_grading_leave_other_students_files_alone(own_class):
-    mine = [
-        own_class.course / folder / "ada" / "notes.txt" for folder in ("feedback", "autograded", "submitted")
-    ]
+def test_feedback_and_grading_leave_other_students_files_alone(graded):
+    mine = [graded.root / folder / "ada" / "notes.txt" for folder in ("feedback", "autograded", "submitted")]
     for path in mine:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("mine")
     command("feedback", NAME, "ada")
-    own_class.grade()
+    graded.grade_class()
     assert [path.read_text() for path in mine] == ["mine"] * 3
 
 
@@ -173,19 +166,18 @@ def test_the_website_is_not_built_into_a_folder_of_other_things(tmp_path, monkey
     site.mkdir()
     (site / "index.html").write_text("mine")
     assert "contains files that are not part" in main(
-        [NAME, "--into", str(site), "--parts", str(tmp_path / "parts")]
+        ["02_attention", "--into", str(site), "--parts", str(tmp_path / "parts")]
     )
     assert everything_in(tmp_path) == {"site": "", "site/index.html": b"mine"}
 
 
-@pytest.mark.slow
-def test_collect_does_not_write_through_a_link(own_class, tmp_path):
+def test_collect_does_not_write_through_a_link(small, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / NAME).mkdir(parents=True)
     (elsewhere / NAME / f"{NAME}.ipynb").write_text("mine")
-    (own_class.course / "submitted" / "absent").symlink_to(elsewhere)
-    notebook = own_class.course / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
+    (small.root / "submitted").mkdir()
+    (small.root / "submitted" / "absent").symlink_to(elsewhere)
     with zipfile.ZipFile(tmp_path / "plain.zip", "w") as archive:
-        archive.write(notebook, f"absent/{NAME}.ipynb")
+        archive.write(small.assignment.release, f"absent/{NAME}.ipynb")
     command("collect", tmp_path / "plain.zip", NAME, status=1)
     assert (elsewhere / NAME / f"{NAME}.ipynb").read_text() == "mine"

@@ -1,13 +1,11 @@
 """`nbgrader release_feedback` for a class of which only some handed in through the exchange."""
 
-import shutil
-
 import pytest
 from nbgrader.apps import NbGraderAPI
 
 from autograder.gradebook.feedback import page_of
 from autograder.settings import course_directory, load
-from tests.autograder.small_class import NAME
+from tests.autograder.here import NAME
 
 
 def release(course, exchange) -> dict:
@@ -17,19 +15,17 @@ def release(course, exchange) -> dict:
 
 
 @pytest.mark.slow
-def test_who_is_not_in_the_exchange_is_named_and_the_others_get_theirs(own_class, tmp_path):
-    shutil.rmtree(own_class.course / "feedback", ignore_errors=True)  # of tests that had the class before
+def test_who_is_not_in_the_exchange_is_named_and_the_others_get_theirs(small, tmp_path):
     for student in ("ada", "bob", "cem"):
-        page = page_of(own_class.assignment, student)
+        page = page_of(small.assignment, student)
         page.parent.mkdir(parents=True)
         page.write_text(student)
-    (page_of(own_class.assignment, "ada").parent / "submission_secret.txt").write_text(
-        "secret"
-    )  # and no timestamp
+    # and no timestamp
+    (page_of(small.assignment, "ada").parent / "submission_secret.txt").write_text("secret")
     exchange = tmp_path / "exchange"
     exchange.mkdir(mode=0o777)
     exchange.chmod(0o777)
-    answer = release(own_class.course, exchange)
+    answer = release(small.root, exchange)
     assert answer["success"], answer
     assert "bob, cem" in answer["log"] and "autograder feedback" in answer["log"]
     (released,) = exchange.rglob("*.html")
