@@ -1,15 +1,16 @@
 """A student's feedback begins with what to do: exercises by name, their mistakes with links, what waits for a person."""
 
 import base64
-import json
 import re
 from html import unescape
 
 import pytest
 
+from autograder.gradebook.feedback import make_pages, page_of
 from autograder.untrusted.pages import NOT_RUN
+from tests.autograder import here
 from tests.autograder.commands import refusal
-from tests.autograder.small_class import FIRST, FORMULA, LATER, NAME, SCRIPT, SECOND, WRITTEN
+from tests.autograder.small_class import FIRST, FORMULA, NAME, SCRIPT, SECOND, WRITTEN
 
 pytestmark = pytest.mark.slow
 
@@ -17,8 +18,6 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def pages(graded_class):
     """The class's feedback, made as `autograder feedback` makes it."""
-    from autograder.gradebook.feedback import make_pages, page_of
-
     students = ["ada", "cem", "dua", "gil", "hao", "ian", SCRIPT, FORMULA]
     made, left = make_pages(graded_class.assignment, students)
     assert made == students and not left
@@ -34,6 +33,12 @@ def text(html: str) -> str:
     return " ".join(unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", html, flags=re.S)).split())
 
 
+def row_of(shown: str, cell: str) -> str:
+    """The line of the list that leads to a cell."""
+    (row,) = (row for row in re.findall(r"<li>.*?</li>", shown, re.S) if f'href="#{cell}"' in row)
+    return row
+
+
 def test_points_so_far_and_what_waits(pages):
     assert re.search(
         r"\d+ of 18 points so far\s*, including 1 for extensions\s*; 4 points are still to be graded by hand",
@@ -44,7 +49,7 @@ def test_points_so_far_and_what_waits(pages):
 def test_a_wrong_exercise_has_its_name_its_mistake_and_a_link_to_its_cell(pages, graded_class):
     shown = top(pages["dua"])
     assert "Look at these again" in shown
-    row = next(row for row in re.findall(r"<li>.*?</li>", shown, re.S) if f'href="#{FIRST}-check"' in row)
+    row = row_of(shown, f"{FIRST}-check")
     mistake = graded_class.failing["dua"].lower()
     assert "similarities" in text(row) and mistake in text(row).lower() and "0 of" in text(row)
     assert f'name="{FIRST}-check"' in pages["dua"]  # where the link leads
@@ -56,30 +61,14 @@ def test_what_is_right_is_not_among_what_to_look_at_again(pages):
     assert f'href="#{SECOND}-check"' in top(pages["ada"])
 
 
-def test_a_follow_on_says_what_to_mend_first(own_class):
-    """Of the class nobody has one: in the light server of these tests no function calls another."""
-    from autograder.gradebook.feedback import make_pages, page_of
-
-    known = own_class.course / ".autograder" / "results" / NAME / "dua.json"
-    words = json.loads(known.read_text())
-    (verdict,) = (one for one in words["verdicts"] if one["grade_id"] == f"{LATER}-check")
-    verdict |= {
-        "status": "failed",
-        "score": 0.0,
-        "reason": "All differ.\nThis exercise builds on similarities, which is not right.",
-    }
-    known.write_text(json.dumps(words))
-    with own_class.gradebook() as gradebook:
-        gradebook.find_grade(f"{LATER}-check", NAME, NAME, "dua").auto_score = 0.0
-        gradebook.db.commit()
-    make_pages(own_class.assignment, ["dua"])
-    shown = top(page_of(own_class.assignment, "dua").read_text())
-    row = next(row for row in re.findall(r"<li>.*?</li>", shown, re.S) if f'href="#{LATER}-check"' in row)
-    assert (
-        "All differ." in text(row)
-        and "This exercise builds on similarities, which is not right. Correct the earlier answer first."
-        in text(row)
-    )
+def test_a_follow_on_says_what_to_mend_first(small):
+    wrong = "def shares(values):\n    return values * 9 * total(values)"
+    small.hand_in("dua", total="def total(values):\n    return 0", shares=wrong)
+    small.grade_class()
+    make_pages(small.assignment, ["dua"])
+    row = text(row_of(top(page_of(small.assignment, "dua").read_text()), "steps-shares-check"))
+    assert "numbers differ from the expected ones" in row
+    assert "This exercise builds on total, which is not right. Correct the earlier answer first." in row
 
 
 def test_an_unanswered_question_and_one_that_waits_are_told_apart(pages):
@@ -112,18 +101,16 @@ def test_a_file_that_is_no_notebook_says_so_on_top(pages):
     assert "not a notebook" in text(top(pages["hao"]))
 
 
-def test_a_hand_graded_score_and_comment_are_on_top(own_class):
-    from autograder.gradebook.feedback import make_pages, page_of
-
-    with own_class.gradebook() as gradebook:
-        grade = gradebook.find_grade(WRITTEN, NAME, NAME, "ada")
-        grade.manual_score, grade.needs_manual_grade = 0.0, False
-        gradebook.find_comment(WRITTEN, NAME, NAME, "ada").manual_comment = "Why?"
+def test_a_hand_graded_score_and_comment_are_on_top(small):
+    small.hand_in("ada", question="Nothing.")
+    small.grade_class()
+    small.finish("ada", points=0.0)
+    with small.gradebook() as gradebook:
+        gradebook.find_comment("steps-question", here.NAME, here.NAME, "ada").manual_comment = "Why?"
         gradebook.db.commit()
-    make_pages(own_class.assignment, ["ada"])
-    shown = top(page_of(own_class.assignment, "ada").read_text())
-    row = next(row for row in re.findall(r"<li>.*?</li>", shown, re.S) if f'href="#{WRITTEN}"' in row)
-    assert "0 of 2" in text(row) and f'href="#comment-{WRITTEN}"' in row and "waits" not in row
+    make_pages(small.assignment, ["ada"])
+    row = row_of(top(page_of(small.assignment, "ada").read_text()), "steps-question")
+    assert "0 of 3" in text(row) and 'href="#comment-steps-question"' in row and "waits" not in row
 
 
 PICTURE = re.compile(r'<img src="data:image/png;base64,([\w+/=]+)" width="\d+" height="\d+" alt="[^"<>]+">')
@@ -136,8 +123,7 @@ def test_nothing_of_a_student_is_html_on_top(pages):
 
 def test_a_wrong_exercise_has_its_numbers_beside_the_expected_ones(pages, graded_class):
     shown = top(pages["dua"])
-    rows = re.findall(r"<li>.*?</li>", shown, re.S)
-    (row,) = (row for row in rows if f'href="#{FIRST}-check"' in row)
+    row = row_of(shown, f"{FIRST}-check")
     found = PICTURE.findall(row)
     assert all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in found)
     assert [title for title in ("yours 2", "expected 2", "|difference|") if title in text(row)] and len(
