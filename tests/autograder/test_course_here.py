@@ -19,38 +19,9 @@ from autograder.exercise import Draw
 from autograder.files import course_lock
 from autograder.grading.progress import Progress
 from autograder.grading.regrade import Change
-from autograder.settings import course_settings, limits
 from autograder.source import imported_ahead
-from tests.autograder.here import NAME, RIGHT
+from tests.autograder.here import RIGHT
 from tests.conftest import ROOT
-
-
-def set_in(course, *lines):
-    settings = course.root / "nbgrader_config.py"
-    settings.write_text("\n".join([settings.read_text(), *lines]))
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("c.Jail.cell_seconds = 0", "c.Jail.cell_seconds = 0; it must be a number above zero"),
-        (
-            "c.Jail.cell_minutes = 1",
-            "sets c.Jail.cell_minutes, which does not exist. The settings are: cell_seconds",
-        ),
-    ],
-)
-def test_a_limit_that_is_none_is_a_sentence(small, line, said):
-    set_in(small, line)
-    with pytest.raises(CourseError, match=said):
-        limits(small.root)
-
-
-@pytest.mark.parametrize("when", ["2026-12-01T18:00", "tomorrow"])
-def test_a_time_has_a_zone(small, when):
-    set_in(small, f'c.Autograder.lend_from = {{"{NAME}": "{when}"}}')
-    with pytest.raises(CourseError, match="must be a time with its zone"):
-        course_settings(small.root)
 
 
 def test_what_only_demonstrations_import_is_not_imported_ahead():

@@ -9,7 +9,7 @@ import pytest
 from autograder.authoring.init import begin_course
 from autograder.errors import CourseError
 from autograder.jail.outside import bubblewrap
-from autograder.settings import OF_NBGRADER, CourseSettings, course_settings
+from autograder.settings import OF_NBGRADER, CourseSettings, course_settings, limits
 from tests.autograder.commands import refusal
 from tests.conftest import ROOT
 
@@ -67,11 +67,20 @@ def test_what_a_course_says_counts(tmp_path):
         ),
         ("c.Autograder.packages = 'scipy'", r"packages = 'scipy'; it must be a list"),
         ("c.Autograder.arrays = 'jax'", r"arrays = 'jax'; it must be one of"),
+        ("c.Autograder.lend = 'often'", r"lend = 'often'; it must be one of \('alone',"),
+        ("c.Autograder.lend_from = {'a': '2026-12-01T18:00'}", "must be a time with its zone"),
+        ("c.Autograder.lend_from = {'a': 'tomorrow'}", "must be a time with its zone"),
+        ("c.Jail.cell_seconds = 0", "c.Jail.cell_seconds = 0; it must be a number above zero"),
+        (
+            "c.Jail.cell_minutes = 1",
+            "sets c.Jail.cell_minutes, which does not exist. The settings are: cell_seconds",
+        ),
     ],
 )
 def test_a_slip_is_told_with_its_value(tmp_path, line, told):
+    read = limits if "Jail" in line else course_settings
     with pytest.raises(CourseError, match=told):
-        course_settings(course(tmp_path, line))
+        read(course(tmp_path, line))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.doctor import machine
+from autograder.doctor.readiness import Level, Readiness
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -21,6 +22,12 @@ def course(tmp_path, monkeypatch) -> Path:
     shutil.copytree(ROOT / "examples" / "statistics", folder)
     monkeypatch.chdir(folder)
     return folder
+
+
+@pytest.fixture
+def no_jail(monkeypatch):
+    """For findings on which it does not depend: no server is started."""
+    monkeypatch.setattr(machine, "jail", lambda root, isolation: Readiness(Level.GOOD, ""))
 
 
 def ask(*arguments: str) -> tuple[int, dict[str, str]]:
@@ -75,7 +82,7 @@ def test_a_server_that_does_not_start_is_found_although_the_modules_are_there(co
     assert status == 1 and lines["jail"].startswith("✗")
 
 
-def test_a_missing_module_is_named(course):
+def test_a_missing_module_is_named(course, no_jail):
     add(course, "c.Autograder.preload = ['no_such_module']")
     status, lines = ask()
     assert status == 1 and lines["modules"].startswith("✗") and "no_such_module" in lines["modules"]
@@ -95,7 +102,7 @@ def test_a_wrong_setting_is_a_line(course, line, words):
     assert status == 1 and lines["course"].startswith("✗") and words in lines["course"]
 
 
-def test_no_room_on_the_disk(course, monkeypatch):
+def test_no_room_on_the_disk(course, no_jail, monkeypatch):
     monkeypatch.setattr(machine, "NEEDED", 1 << 60)
     status, lines = ask()
     assert status == 1 and "make room" in lines["disk"]
@@ -111,7 +118,7 @@ def test_an_unbuilt_course_and_what_cannot_be_graded(course):
     assert "stray.ipynb: it is a file: move it" in lines["submissions"]
 
 
-def test_a_damaged_gradebook(course):
+def test_a_damaged_gradebook(course, no_jail):
     (course / "gradebook.db").write_bytes(b"no database" * 1000)
     status, lines = ask()
     assert status == 1 and "The gradebook is damaged" in lines["gradebook"]
