@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -50,12 +50,10 @@ class Notebooks:
 
     def __init__(self, notebooks: Sequence[Assignment], wanted: str = ""):
         self.assignments = list(dict.fromkeys(notebook.name for notebook in notebooks))
-        self._by_name = {name: _by_name(self._of(notebooks, name)) for name in self.assignments}
+        self._by_name = {
+            name: _by_name([one for one in notebooks if one.name == name]) for name in self.assignments
+        }
         self._wanted, self._everywhere = wanted, _by_name(notebooks)
-
-    @staticmethod
-    def _of(notebooks: Iterable[Assignment], name: str) -> list[Assignment]:
-        return [notebook for notebook in notebooks if notebook.name == name]
 
     def of(self, assignment: str) -> list[Assignment]:
         """The notebooks of an assignment; none of one that there is not."""
@@ -72,7 +70,7 @@ class Notebooks:
         return NotebookMatch(names.get(called.assignment), called.exactly, called.again)
 
 
-def _by_name(notebooks: Iterable[Assignment]) -> Mapping[str, Assignment]:
+def _by_name(notebooks: Sequence[Assignment]) -> Mapping[str, Assignment]:
     """The notebooks by their own names, and those of assignments with one; without a name that several have."""
     pairs = {(one.notebook, one) for one in notebooks} | {
         (one.name, one) for one in notebooks if not one.part
@@ -146,67 +144,60 @@ def choose(
     What is called a notebook is looked at first; everything else, and what is in archives, if there is no work in that.
     """
     visible = [one for one in hand_ins if not is_hidden(one.file.path)]
-    looked_at = _looked_at(list(filter(_is_named, visible)), notebook, notebooks, released, budget)
-    if looked_at.best is None or not looked_at.best[0].work:
+    search = _Search(notebook, notebooks, released, budget)
+    search.look_at(list(filter(_is_named, visible)))
+    if search.best is None or not search.best[0].work:
         others = [one for one in visible if not _is_named(one)][:MOST_LOOKED_AT]
-        more = _inner(others, budget)
-        looked_at = looked_at.and_those(_looked_at(more, notebook, notebooks, released, budget))
-    if looked_at.best is None and looked_at.problem:
-        raise looked_at.problem
-    if looked_at.best is None:
+        search.look_at(_inner(others, budget))
+    if search.best is None and search.problem:
+        raise search.problem
+    if search.best is None:
         raise NoNotebook(_described([one.file.path for one in visible or hand_ins]))
-    candidate, blob = looked_at.best
+    candidate, blob = search.best
     held = _described([one.file.path for one in visible]) if candidate.cells is None else ""
-    return Chosen(candidate, blob, [one for one in looked_at.found if one is not candidate], held)
+    return Chosen(candidate, blob, [one for one in search.found if one is not candidate], held)
 
 
 def _is_named(one: HandIn) -> bool:
     return looks_like_a_notebook(one.file.path)
 
 
-@dataclass(frozen=True)
-class _LookedAt:
+@dataclass
+class _Search:
+    """What a student's files were found to be, as far as they were looked at."""
+
+    notebook: Assignment
+    notebooks: Notebooks
+    released: Released
+    budget: Budget
     best: tuple[Candidate, bytes] | None = None
-    found: Sequence[Candidate] = ()  # the bytes of which are not kept
+    found: list[Candidate] = field(default_factory=list)  # the bytes of which are not kept
     problem: Unreadable | None = None  # of the first that could not be read
 
-    def and_those(self, more: "_LookedAt") -> "_LookedAt":
-        best = max((one.best for one in (self, more) if one.best), key=lambda one: one[0].order, default=None)
-        return _LookedAt(best, [*self.found, *more.found], self.problem or more.problem)
+    def look_at(self, hand_ins: Sequence[HandIn]) -> None:
+        for one in hand_ins[:MOST_LOOKED_AT]:
+            try:
+                blob = self.budget.read(one.file)
+            except Unreadable as error:
+                self.problem = self.problem or error
+                continue
+            candidate = self._candidate(one, blob)
+            if self.notebook.part and not candidate.called.notebook:
+                continue  # it may be any notebook of the assignment
+            named = one.file.path.lower().endswith(".ipynb")  # grading says what it is
+            if candidate.cells is not None or named:
+                self.found.append(candidate)
+                if self.best is None or candidate.order > self.best[0].order:
+                    self.best = candidate, blob
 
-
-def _looked_at(
-    hand_ins: Sequence[HandIn],
-    notebook: Assignment,
-    notebooks: Notebooks,
-    released: Released,
-    budget: Budget,
-) -> _LookedAt:
-    looked_at = _LookedAt()
-    for one in hand_ins[:MOST_LOOKED_AT]:
+    def _candidate(self, one: HandIn, blob: bytes) -> Candidate:
+        called = self.notebooks.called(one.owner)
+        called = called if called.notebook == self.notebook else NotebookMatch()
         try:
-            blob = budget.read(one.file)
+            cells = parse_cells(blob).cells
         except Unreadable as error:
-            looked_at = looked_at.and_those(_LookedAt(problem=error))
-            continue
-        candidate = _candidate(one, blob, notebook, notebooks, released)
-        if notebook.part and not candidate.called.notebook:
-            continue  # it may be any notebook of the assignment
-        if candidate.cells is not None or one.file.path.lower().endswith(".ipynb"):  # grading says what it is
-            looked_at = looked_at.and_those(_LookedAt((candidate, blob), [candidate]))
-    return looked_at
-
-
-def _candidate(
-    one: HandIn, blob: bytes, notebook: Assignment, notebooks: Notebooks, released: Released
-) -> Candidate:
-    called = notebooks.called(one.owner)
-    called = called if called.notebook == notebook else NotebookMatch()
-    try:
-        cells = parse_cells(blob).cells
-    except Unreadable as error:
-        return Candidate(one.file, one.owner, called, None, 0, str(error))
-    return Candidate(one.file, one.owner, called, len(cells), released.work(cells))
+            return Candidate(one.file, one.owner, called, None, 0, str(error))
+        return Candidate(one.file, one.owner, called, len(cells), self.released.work(cells))
 
 
 def _inner(others: Iterable[HandIn], budget: Budget) -> list[HandIn]:
