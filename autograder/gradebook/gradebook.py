@@ -19,7 +19,7 @@ from autograder.files import UNWRITABLE, aside, write_aside
 from autograder.generating import require_current
 from autograder.gradebook import rows
 from autograder.gradebook.history import read_history, remember
-from autograder.gradebook.queries import find_released, knows_notebook, total_score
+from autograder.gradebook.queries import find_released, knows_notebook, seconds_late, total_score
 from autograder.gradebook.renaming import rename_cells, rename_in_files
 from autograder.nbgrader_patches import CellsChanged, find_schema_version, log_no_traceback, save_cells
 from autograder.registered import registered_release
@@ -291,7 +291,7 @@ class GradebookWriter:
 
     def _set_late_penalty(self, handed_in: rows.SubmissionRow, student: str) -> None:
         """What nbgrader's AssignLatePenalties does, which opens the gradebook again for each student."""
-        penalty, late = None, handed_in.seconds_late(self.released.duedate)
+        penalty, late = None, seconds_late(handed_in.timestamp, self.released.duedate, handed_in.extension)
         if late > 0:
             self.rows.write()  # the score is summed up there
             penalty = self._late_penalty(

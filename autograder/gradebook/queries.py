@@ -79,22 +79,20 @@ def class_scores(gradebook: Gradebook, assignment: str) -> Mapping[str, Score]:
         SubmittedAssignment.extension,
         Assignment.duedate,
     )
-    query = _submissions(assignment, *when, func.sum(SubmittedNotebook.late_submission_penalty))
-    penalties: dict[str, float] = {}
-    late: dict[str, bool] = {}
-    for student, handed_in, extension, due, penalty in gradebook.db.execute(query.group_by(*when)):
-        penalties[student] = penalty or 0.0
-        late[student] = seconds_late(handed_in, due, extension) > 0
+    penalty = func.sum(SubmittedNotebook.late_submission_penalty).label("penalty")
+    rows = gradebook.db.execute(_submissions(assignment, *when, penalty).group_by(*when))
+    row_of = {row.student_id: row for row in rows}
     submissions = sorted(gradebook.submission_dicts(assignment), key=lambda submission: submission["student"])
     return {
-        submission["student"]: Score(
+        row.student_id: Score(
             submission["score"],
-            penalties[submission["student"]],
+            row.penalty or 0.0,
             bool(submission["needs_manual_grade"]),
             submission["timestamp"],
-            late[submission["student"]],
+            seconds_late(row.timestamp, row.duedate, row.extension) > 0,
         )
         for submission in submissions
+        for row in [row_of[submission["student"]]]
     }
 
 

@@ -10,7 +10,7 @@ from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, Submitted
 from sqlalchemy import Row, insert, update
 from sqlalchemy.orm import Session
 
-from autograder.gradebook.queries import Released, cell_rows, seconds_late, submission_rows
+from autograder.gradebook.queries import Released, cell_rows, submission_rows
 
 Values = Mapping[str, Any]
 
@@ -29,10 +29,6 @@ class SubmissionRow:
     penalty: float | None
     timestamp: datetime | None
     extension: timedelta | None
-
-    def seconds_late(self, duedate: datetime | None) -> float:
-        """Seconds after the due date and the student's extension; 0 if either date is unknown."""
-        return seconds_late(self.timestamp, duedate, self.extension)
 
 
 class Rows:

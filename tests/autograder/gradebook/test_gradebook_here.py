@@ -14,8 +14,7 @@ from autograder.gradebook import feedback
 from autograder.gradebook.by_hand import Mark, read_marks, write_marks
 from autograder.gradebook.gradebook import GradebookWriter, RecordedCells, register
 from autograder.gradebook.history import read_history
-from autograder.gradebook.queries import CellMean, cell_means, scored_by_hand
-from autograder.gradebook.rows import SubmissionRow
+from autograder.gradebook.queries import CellMean, cell_means, scored_by_hand, seconds_late
 from autograder.results import Result
 from autograder.settings import course_directory, load
 from tests.autograder.here import NAME
@@ -37,8 +36,9 @@ def graded(small):
     ("extension", "late"), [(None, 3600), (timedelta(minutes=30), 1800), (timedelta(hours=2), 0)]
 )
 def test_an_extension_moves_the_due_date(extension, late):
-    row = SubmissionRow("id", False, None, datetime(2026, 10, 1, 13), extension)
-    assert row.seconds_late(datetime(2026, 10, 1, 12)) == late and row.seconds_late(None) == 0
+    handed_in = datetime(2026, 10, 1, 13)
+    assert seconds_late(handed_in, datetime(2026, 10, 1, 12), extension) == late
+    assert seconds_late(handed_in, None, extension) == 0
 
 
 def test_changed_points_reach_the_gradebook(small):
