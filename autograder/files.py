@@ -13,20 +13,6 @@ from typing import Any
 from autograder.checks.storing import aside, try_lock, write_aside
 from autograder.errors import CourseError
 
-__all__ = [
-    "UNWRITABLE",
-    "Busy",
-    "aside",
-    "course_lock",
-    "product",
-    "read_object",
-    "require_replaceable",
-    "restored_on_failure",
-    "watch_lock",
-    "write_aside",
-    "write_product",
-]
-
 UNWRITABLE = (PermissionError, FileExistsError, NotADirectoryError, IsADirectoryError)
 """A place for one student's files that somebody else has taken, or may not be written: it harms nobody else."""
 

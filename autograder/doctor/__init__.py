@@ -7,8 +7,6 @@ from autograder.doctor import course, machine
 from autograder.doctor.readiness import Level, Readiness
 from autograder.errors import CourseError
 
-__all__ = ["Level", "Readiness", "examine"]
-
 LOOKS = (
     *(machine.modules, machine.disk),
     *(course.gradebook, course.submissions, course.exchange),
