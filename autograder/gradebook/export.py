@@ -55,8 +55,9 @@ class SafeExport(ExportPlugin):
         """The lines of the file, its heading first."""
         raise NotImplementedError
 
-    def _title(self, assignment: Assignment) -> str:
-        return self.column or assignment.name
+    def titles(self, assignments: Iterable[Assignment]) -> list[str]:
+        """The headings of the assignments' columns."""
+        return [self.column or assignment.name for assignment in assignments]
 
     def scores(
         self, gradebook: Gradebook, assignments: Sequence[Assignment], students: Sequence[Student]
@@ -115,8 +116,7 @@ class CanvasExport(SafeExport):
 
     def rows(self, gradebook, assignments, students):
         """Two lines of headings, the second with the maximum scores, and one line for each student with a score."""
-        start = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-        yield [*start, *(self._title(assignment) for assignment in assignments)]
+        yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *self.titles(assignments)]
         yield ["    Points Possible", "", "", "", "", *(assignment.max_score for assignment in assignments)]
         for student, scores in self.scores(gradebook, assignments, students):
             yield [full_name(student), student.lms_user_id or "", "", student.id, "", *scores]
@@ -138,7 +138,7 @@ class MoodleExport(SafeExport):
         lines = self.scores(gradebook, assignments, students)
         emails = all(student.email for student, _ in lines)
         start = ["First name", "Last name", "ID number", *(["Email address"] if emails else [])]
-        yield [*start, *(self._title(assignment) for assignment in assignments)]
+        yield [*start, *self.titles(assignments)]
         for student, scores in lines:
             who = [student.first_name or "", student.last_name or "", student.id]
             yield [*who, *([student.email] if emails else []), *scores]
@@ -156,12 +156,7 @@ class BlackboardExport(SafeExport):
 
     def rows(self, gradebook, assignments, students):
         """One line for each student with a score."""
-        yield [
-            "Last Name",
-            "First Name",
-            "Username",
-            *(self._title(assignment) for assignment in assignments),
-        ]
+        yield ["Last Name", "First Name", "Username", *self.titles(assignments)]
         for student, scores in self.scores(gradebook, assignments, students):
             yield [student.last_name or "", student.first_name or "", student.id, *scores]
 
@@ -189,7 +184,7 @@ class CsvExport(SafeExport):
                 if score is None:
                     self.missing.append(student.id)
                 yield [
-                    *(self._title(assignment), assignment.duedate or "", when[0]),
+                    *(*self.titles([assignment]), assignment.duedate or "", when[0]),
                     *(student.id, student.last_name or "", student.first_name or "", student.email or ""),
                     *(*numbers, assignment.max_score, int(score is not None), when[1]),
                 ]
