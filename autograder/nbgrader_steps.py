@@ -127,8 +127,8 @@ class Generate(GenerateAssignment):
         notebooks = Assignment(root, name).notebooks  # of a missing one, `generate` says so
         releases = [notebook.release for notebook in notebooks]
         if all(release.exists() for release in releases) and not self.force:
-            there = " and ".join(map(str, releases))
-            self.log.info("%s %s there already: --force creates it again.", there, _is_or_are(releases))
+            there, verb = " and ".join(map(str, releases)), "is" if len(releases) == 1 else "are"
+            self.log.info("%s %s there already: --force creates it again.", there, verb)
             return
         try:
             old_points = self._generate(root, notebooks)
@@ -336,10 +336,6 @@ def _summary(graded: Sequence[tuple[Submission, Result]]) -> str:
                 "The notebook could not be run to its end; the copy in autograded/ gives the reasons"
             )
     return f"{'. '.join(sentences)}."
-
-
-def _is_or_are(things: Sequence[object]) -> str:
-    return "is" if len(things) == 1 else "are"
 
 
 def _in_lines(text: str) -> str:

@@ -137,15 +137,11 @@ def is_demo(cell: NotebookNode) -> bool:
 
 def imported_ahead(preload_where: Mapping[str, str], notebook: NotebookNode) -> tuple[str, ...]:
     """The modules that take seconds to import, and that cells of the notebook need which are run when grading."""
-    text = _text_that_is_run(notebook)
+    text = "\n".join(cell.source for cell in code_cells(notebook) if not is_demo(cell))
     found = (
         module for sign, module in preload_where.items() if re.search(rf"(?<!\w){re.escape(sign)}", text)
     )
     return tuple(dict.fromkeys(found))
-
-
-def _text_that_is_run(notebook: NotebookNode) -> str:
-    return "\n".join(cell.source for cell in code_cells(notebook) if not is_demo(cell))
 
 
 USUAL = ("numpy", "pandas", "scipy", "matplotlib.pyplot", "sympy", "sklearn", "seaborn")
@@ -234,11 +230,8 @@ def used_from(packages: Iterable[str], notebook: NotebookNode) -> set[str]:
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                names |= (
-                    {alias.asname: alias.name}
-                    if alias.asname
-                    else {alias.name.partition(".")[0]: alias.name.partition(".")[0]}
-                )
+                top = alias.name.partition(".")[0]
+                names |= {alias.asname: alias.name} if alias.asname else {top: top}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
             used |= {f"{node.module}.{alias.name}" for alias in node.names}

@@ -419,7 +419,7 @@ class _Put:
         if said.unread:
             self.done.unread.append(LeftOut(self.student, said.unread))
         try:
-            _require_own_folder(self.done.folder, self.folder)
+            _require_own_folder(self.folder)
             written, _ = time_of(self.folder) if self.folder.exists() else (None, "")
             if self._stays(chosen, when, exact, written, released):
                 return
@@ -540,7 +540,7 @@ class _Kept:
             write_aside(self._path, json.dumps(notes, indent=1, ensure_ascii=False))
 
 
-def _require_own_folder(submitted: Path, folder: Path) -> None:
+def _require_own_folder(folder: Path) -> None:
     """No link below `submitted/` may lead what is written elsewhere."""
     for place in (folder.parent, folder):
         try:

@@ -141,7 +141,8 @@ def put_aside(handed_in: Path, notebook: Assignment, aside: Path) -> Path:
     course = Notebooks(notebook.notebooks, notebook.name)
     with opened(handed_in) as (files, _):
         visible = [file for file in files if not is_hidden(file.path)]
-        exact = [file for file in visible if _name(file.path) == composed(notebook.file)]
+        called = composed(notebook.file)
+        exact = [file for file in visible if composed(file.path.rpartition("/")[2]) == called]
         hand_ins = [HandIn(file, _owner(file.path)) for file in exact or visible]
         try:
             released = Released(nbformat.read(notebook.release, as_version=4))
@@ -151,10 +152,6 @@ def put_aside(handed_in: Path, notebook: Assignment, aside: Path) -> Path:
     aside.mkdir()
     (aside / notebook.file).write_bytes(chosen.blob)
     return aside
-
-
-def _name(path: str) -> str:
-    return composed(path.rpartition("/")[2])
 
 
 def _owner(path: str) -> FileOwner:

@@ -38,14 +38,21 @@ def alike(*classes: Class) -> dict[str, object]:
 
 
 def _alike_in(everybody: Class) -> dict[str, Any]:
-    """Groups that share what is unusual, and answers that many gave, without those that we expect."""
+    """Groups that share what is unusual, and answers that many gave, without those that we expect.
+
+    The functions of a student's added cells are compared where they are called.
+    """
     from autograder.untrusted import similarity  # optional: the extra `similarity` may not be installed
 
     assignment = everybody.assignment
     cells = assignment.read_release().cells
     written = {grade_id(cell) for cell in cells if is_solution(cell) and cell.cell_type != "code"}
     expected_texts = _expected(assignment, written)
-    texts_of = similarity.with_copies_placed(_compared(everybody), expected_texts, written)
+    compared = {
+        student: similarity.with_helpers(history.answers, history.added)
+        for student, history in everybody.histories.items()
+    }
+    texts_of = similarity.with_copies_placed(compared, expected_texts, written)
     groups = similarity.find_groups(texts_of, expected_texts, written)
     common = similarity.find_common(texts_of, expected_texts, written)
     return {
@@ -57,16 +64,6 @@ def _alike_in(everybody: Class) -> dict[str, Any]:
         ],
         "usual": similarity.usual_from(len(texts_of)),
         "rules": similarity,
-    }
-
-
-def _compared(everybody: Class) -> "dict[str, similarity.CellTexts]":
-    """What each student wrote, with the functions of added cells where they are called."""
-    from autograder.untrusted import similarity  # optional: the extra `similarity` may not be installed
-
-    return {
-        student: similarity.with_helpers(history.answers, history.added)
-        for student, history in everybody.histories.items()
     }
 
 

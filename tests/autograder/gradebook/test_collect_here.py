@@ -462,7 +462,7 @@ def test_of_several_columns_with_times_that_of_the_hand_ins_is_taken(course, tmp
     assert bool(done.unread) == (headings[0] in ("Xxx (a)", "Submitted first"))
 
 
-def test_where_only_its_place_tells_the_column_of_times_that_is_said(course, tmp_path):
+def test_where_only_its_place_tells_the_column_of_times_that_is_said(tmp_path):
     (tmp_path / "worksheet.csv").write_text(with_times("Sidast (latín)", "Sidast (próvtøka)"))
     sheet = read_worksheet(read_rows(tmp_path / "worksheet.csv"), UTC)
     assert (
@@ -508,7 +508,7 @@ def test_a_worksheet_of_another_assignment_is_noticed(course, tmp_path):
     assert "Does this table belong to another assignment" in "".join(explain(done))
 
 
-def test_a_table_of_something_else_is_a_sentence(course, tmp_path):
+def test_a_table_of_something_else_is_a_sentence(tmp_path):
     table = tmp_path / "table.csv"
     for text, why in (
         ("Name;Points\nx;1.5\n", "no column with a number"),
@@ -606,7 +606,7 @@ def test_what_cannot_be_matched_is_listed_filled_in_and_given_back(course, tmp_p
     assert not Path("unmatched-2.csv").exists()
 
 
-def test_a_table_that_was_filled_in_is_not_replaced(course, tmp_path, monkeypatch):
+def test_a_table_that_was_filled_in_is_not_replaced(course, monkeypatch):
     monkeypatch.chdir(course.root)
     matches = Matches({"a": "ada"}, [LeftOut("b", "nobody has this name.")])
     assert write_unmatched(course.root, matches) == Path("unmatched.csv")
