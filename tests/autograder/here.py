@@ -27,7 +27,6 @@ from autograder import digests
 from autograder.checks import recording
 from autograder.checks.status import Ending
 from autograder.course import Assignment, assignments
-from autograder.grading import run
 from autograder.grading.engine import Engine
 from autograder.grading.store import Store
 from autograder.jail.inside import runner
@@ -37,7 +36,7 @@ from autograder.jail.outside.client import Outcome
 from autograder.registered import registered_release
 from autograder.results import Result
 from autograder.untrusted.submission import Submission, read_submission
-from tests.autograder.road import hand_in, with_cell
+from tests.autograder.road import grade_all, hand_in, with_cell
 
 NAME = "01_steps"
 SMALL = Path(__file__).parent / "small"
@@ -199,10 +198,7 @@ class Course:
     def grade_class(self, *faults: Fault | None, fresh: bool = False) -> list[Result]:
         """Everything that was handed in, into the gradebook; `faults` are those of the next jobs."""
         self.pool.faults += faults
-        folders = run.find_submissions(self.assignment, self.assignment.submitted, [])
-        return run.grade_class(
-            self.assignment, folders, run.Options("none", fresh=fresh), lambda result: None
-        )
+        return grade_all(self.assignment, fresh=fresh)
 
     @contextmanager
     def gradebook(self) -> Iterator[Gradebook]:

@@ -17,10 +17,9 @@ from nbgrader.api import Gradebook
 from autograder.course import Assignment
 from autograder.exercise import edited
 from autograder.gradebook.gradebook import register
-from autograder.grading import run as grading
 from autograder.grading.reference import solution_sources
 from tests.autograder import light
-from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
+from tests.autograder.road import grade_all, hand_in, make_course, perfect_notebook, with_cell
 
 NAME = "02_attention"
 FIRST, SECOND, SOFTMAX = "attention-similarities", "attention-scale", "attention-softmax"
@@ -82,8 +81,7 @@ class Class:
             yield gradebook
 
     def grade(self) -> None:
-        folders = grading.find_submissions(self.assignment, self.course / "submitted", [])
-        grading.grade_class(self.assignment, folders, grading.Options("none"), lambda result: None)
+        grade_all(self.assignment)
 
     def hand_in_late(self, student: str, timestamp: str) -> None:
         (self.course / "submitted" / student / NAME / "timestamp.txt").write_text(timestamp)

@@ -10,9 +10,9 @@ import pytest
 from autograder.errors import CourseError
 from autograder.generating import generate
 from autograder.gradebook.gradebook import open_gradebook
-from autograder.grading import run
 from autograder.kernels import find_kernel, kernel_for, language, remark
 from autograder.source import read_source
+from tests.autograder.road import grade_all
 from tests.toy_kernel import install
 
 
@@ -149,10 +149,7 @@ def test_a_run_says_once_which_python_runs_it(small, kernel):
         small.hand_in(student)
     set_kernel(small.assignment.release, **kernel)
     told: list[str] = []
-    folders = run.find_submissions(small.assignment, small.assignment.submitted, [])
-    results = run.grade_class(
-        small.assignment, folders, run.Options("none"), lambda result: None, told.append
-    )
+    results = grade_all(small.assignment, tell=told.append)
     assert [result.score for result in results] == [9, 9]
     said = f"The notebook names the kernel {kernel['name']}: it is run in the Python of this environment"
     assert sum(said in sentence for sentence in told) == 1
@@ -161,9 +158,8 @@ def test_a_run_says_once_which_python_runs_it(small, kernel):
 def test_a_run_without_the_kernel_grades_nobody(small, jupyter):
     small.hand_in("ada")
     set_kernel(small.assignment.release, name="ir", display_name="R", language="R")
-    folders = run.find_submissions(small.assignment, small.assignment.submitted, [])
     with pytest.raises(CourseError, match="is written in R, but its kernel ir is not installed here"):
-        run.grade_class(small.assignment, folders, run.Options("none"), lambda result: None)
+        small.grade_class()
     with open_gradebook(small.root) as gradebook:
         assert not gradebook.assignment_submissions(small.assignment.name)
 

@@ -20,7 +20,6 @@ from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook, register
 from autograder.gradebook.history import read_history
 from autograder.gradebook.queries import class_scores
-from autograder.grading.run import Options, find_submissions, grade_class
 from autograder.report import contents, read_class
 from autograder.source import grade_id, read_source, write_notebook
 from autograder.written.room import Room
@@ -36,6 +35,7 @@ from tests.autograder.of_nbgrader import (
     scores,
     write_source,
 )
+from tests.autograder.road import grade_all
 
 pytestmark = pytest.mark.slow
 
@@ -104,8 +104,7 @@ def test_who_is_graded_in_one_notebook_waits_for_the_others(course):
     second, first = notebooks(course)
     for notebook in (first, second):
         register(notebook)
-    folders = find_submissions(first, first.submitted, [])
-    grade_class(first, folders, Options("none"), lambda result: None)
+    grade_all(first)
     with open_gradebook(course) as gradebook:
         assert {name: (one.raw, one.waiting) for name, one in class_scores(gradebook, NAME).items()} == {
             "ada": (1, True), "bob": (1, True), "cem": (1, True)

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Assignment
-from autograder.grading import run
 from autograder.report import read_class
 from autograder.report.term import contents, summary, write_term
 from tests.autograder.commands import command, refusal
 from tests.autograder.here import NAME
-from tests.autograder.road import hand_in
+from tests.autograder.road import grade_all, hand_in
 
 pytestmark = pytest.mark.slow
 
@@ -26,8 +25,7 @@ def grade_second(small, *students):
     second = Assignment(small.root, SECOND)
     for student in students:
         hand_in(small.root, student, second, second.read_release())
-    folders = run.find_submissions(second, second.submitted, [])
-    run.grade_class(second, folders, run.Options("none"), lambda result: None)
+    grade_all(second)
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course import Assignment
-from autograder.grading.run import Options, find_submissions, grade_class
-from tests.autograder.road import hand_in_ten, make_course
+from tests.autograder.road import grade_all, hand_in_ten, make_course
 from tests.autograder.small_class import use_light_server
 
 pytest.importorskip("psycopg", reason="psycopg, which talks to PostgreSQL, is not installed")
@@ -62,12 +61,6 @@ def wait_until_it_answers(folder: str, running: subprocess.Popen) -> None:
     raise RuntimeError(f"PostgreSQL ended with {running.returncode}")
 
 
-def grade(course: Path, *students: str) -> None:
-    assignment = Assignment(course, NAME)
-    folders = find_submissions(assignment, course / "submitted", students)
-    grade_class(assignment, folders, Options("none"), lambda result: None)
-
-
 def rows(db_url: str) -> dict[tuple[str, str], tuple]:
     with Gradebook(db_url, "words-in-context") as gradebook:
         return {
@@ -90,15 +83,16 @@ def test_postgres_holds_what_sqlite_holds(database, tmp_path, monkeypatch):
     urls = {"sqlite": f"sqlite:///{tmp_path}/sqlite/gradebook.db", "postgres": database}
     for name, url in urls.items():
         course = make_course(tmp_path / name)
-        hand_in_ten(course, Assignment(course, NAME))
+        assignment = Assignment(course, NAME)
+        hand_in_ten(course, assignment)
         with (course / "nbgrader_config.py").open("a") as settings:
             settings.write(f"\nc.CourseDirectory.db_url = {url!r}\n")
-        grade(course)
+        grade_all(assignment)
         with Gradebook(url, "words-in-context") as gradebook:
             by_hand = gradebook.find_grade("attention-reflection-b", NAME, NAME, "perfect")
             by_hand.manual_score, by_hand.needs_manual_grade = 1.5, False
             gradebook.db.commit()
-        grade(course, "perfect", "empty")
+        grade_all(assignment, "perfect", "empty")
     given = {name: rows(url) for name, url in urls.items()}
     assert given["postgres"] == given["sqlite"]
     assert given["postgres"]["perfect", "attention-reflection-b"][2:5] == (1.5, 0.0, False)
