@@ -148,8 +148,9 @@ def collect(
             texts = released[notebook]
             try:
                 chosen = choose(hand_ins, notebook, notebooks, texts, budget)
-                said = _time(chosen.candidate, notebook.name, layout, stamps, roster, clock)
-                _Put(done, student, notebook, _due(gradebook, notebook.name)).hand_in(chosen, said, texts)
+                told, unread = _time(chosen.candidate, notebook.name, layout, stamps, roster, clock)
+                done.unread += [LeftOut(student, unread)] if unread else []
+                _Put(done, student, notebook, _due(gradebook, notebook.name)).hand_in(chosen, told, texts)
                 done.others += _beside(hand_ins, chosen)
                 if chosen.held:
                     reason = f"handed in no notebook, but {chosen.held}. {chosen.candidate.problem}"
@@ -337,14 +338,6 @@ def _released(assignment: Assignment) -> Released:
         return Released(None)
 
 
-@dataclass(frozen=True)
-class _When:
-    """When something was handed in: None where the download does not say; and what it says that cannot be read."""
-
-    told: datetime | None
-    unread: str = ""
-
-
 def _time(
     candidate: Candidate,
     assignment: str,
@@ -352,11 +345,14 @@ def _time(
     stamps: Mapping[str, File],
     roster: Roster,
     clock: tzinfo,
-) -> _When:
-    """What the download says. In Moodle's and Canvas' archives a timestamp.txt is the student's own, and says nothing."""
+) -> tuple[datetime | None, str]:
+    """When something was handed in, None where the download does not say; and what it says that cannot be read.
+
+    In Moodle's and Canvas' archives a timestamp.txt is the student's own, and says nothing.
+    """
     listed = roster.listed(candidate.owner)
     if listed and (listed.handed_in or listed.time_unread):
-        return _When(listed.handed_in, listed.time_unread)
+        return listed.handed_in, listed.time_unread
     if candidate.owner.system == "blackboard":
         return _attempt(candidate.owner, clock)
     folder = layout.top(candidate.file.path)
@@ -364,19 +360,19 @@ def _time(
     for stamp in (stamps[place] for place in places if place in stamps):
         if candidate.owner.system == "plain":
             try:
-                return _When(*parse_timestamp(stamp.read(MOST_TIME)))
+                return parse_timestamp(stamp.read(MOST_TIME))
             except Unreadable as error:
-                return _When(None, f"timestamp.txt: {error}")
-    return _When(None)
+                return None, f"timestamp.txt: {error}"
+    return None, ""
 
 
-def _attempt(owner: FileOwner, clock: tzinfo) -> _When:
+def _attempt(owner: FileOwner, clock: tzinfo) -> tuple[datetime | None, str]:
     """Blackboard writes the time of its own clock into the name of a file."""
     try:
         told = datetime.strptime(str(owner.order), "%Y%m%d%H%M%S").replace(tzinfo=clock)
-        return _When(told.astimezone(UTC).replace(tzinfo=None))
+        return told.astimezone(UTC).replace(tzinfo=None), ""
     except (ValueError, OverflowError):
-        return _When(None, f"the name of the file has {owner.order} instead of a time.")
+        return None, f"the name of the file has {owner.order} instead of a time."
 
 
 def _about(table: Table, sheet: Worksheet, persons: Mapping[str, str], zone: str) -> list[str]:
@@ -412,12 +408,10 @@ class _Put:
         self.notebook = self.folder / assignment.file
         self.assumed, self.digests = _Kept(assignment, "times"), _Kept(assignment, "put")
 
-    def hand_in(self, chosen: Chosen, said: _When, released: Released) -> None:
+    def hand_in(self, chosen: Chosen, told: datetime | None, released: Released) -> None:
         """Write it, with its time. `done` gets what came of it. Raises Unreadable where it would be written elsewhere."""
         candidate = chosen.candidate
-        exact, when = said.told is not None, said.told or self._assume(candidate)
-        if said.unread:
-            self.done.unread.append(LeftOut(self.student, said.unread))
+        exact, when = told is not None, told or self._assume(candidate)
         try:
             _require_own_folder(self.folder)
             written, _ = time_of(self.folder) if self.folder.exists() else (None, "")
