@@ -152,6 +152,7 @@ def stay_in_this_process(monkeypatch: pytest.MonkeyPatch) -> Pool:
     monkeypatch.setattr("autograder.grading.expected.ThreadPoolExecutor", AtOnce)
     monkeypatch.setattr("autograder.grading.engine.ServerPool", Servers)
     monkeypatch.setattr("autograder.grading.run.make_pool", lambda *how: pool)
+    monkeypatch.setattr("autograder.grading.engine.LocalPool", lambda settings: Pool())
     monkeypatch.setattr(digests, "installed_versions", _installed_versions)
     monkeypatch.setattr(digests, "_imports", _imports)
     return pool

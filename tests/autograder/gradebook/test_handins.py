@@ -16,8 +16,8 @@ from autograder.grading.run import NotAllGraded
 from autograder.settings import course_directory, load
 from autograder.source import is_demo
 from autograder.untrusted import submission
-from autograder.untrusted.submission import NotRead, read_submission
-from tests.autograder import light
+from autograder.untrusted.submission import NotRead
+from tests.autograder import here, light
 from tests.autograder.commands import command, refusal
 from tests.autograder.road import hand_in, perfect_notebook
 from tests.autograder.small_class import NAME, Class
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 ODD = [b"\xff\xfe", b"a\nb", b"ada "]
 LIGHT = [sys.executable, str(Path(light.__file__))]
 NBGRADER = """
-from tests.autograder import light
+from tests.autograder import here, light
 light.install()
 from nbgrader.apps.nbgraderapp import main
 main()
@@ -172,13 +172,13 @@ def test_odd_names_stop_nobody_in_nbgrader(strange):
     assert not set(scores(strange)) & set(map(os.fsdecode, ODD))
 
 
-def api_of(kind: Class) -> NbGraderAPI:
-    return NbGraderAPI(course_directory(kind.course), config=load(kind.course))
+def api_of(course: Path) -> NbGraderAPI:
+    return NbGraderAPI(course_directory(course), config=load(course))
 
 
 def test_formgrader_lists_and_grades_the_others(strange):
     (strange.course / "submitted" / "bob" / NAME / "timestamp.txt").write_bytes(b"\xff yesterday")
-    api = api_of(strange)
+    api = api_of(strange.course)
     assert api.get_submitted_students(NAME) == {"ada", "bob", "zoë"}
     assert {one["student"] for one in api.get_submissions(NAME)} >= {"ada", "bob", "zoë"}
     for student in ("bob", "zoë"):
@@ -187,13 +187,13 @@ def test_formgrader_lists_and_grades_the_others(strange):
         assert ("counts as on time" in answer["log"]) == (student == "bob"), "whose time cannot be read"
 
 
-def test_formgrader_s_button_takes_brackets_for_brackets(own_class):
+def test_formgrader_s_button_takes_brackets_for_brackets(small):
     """nbgrader takes a student's id for a pattern: [ab] for a student a or b."""
-    hand_in(own_class.course, "[ab]", own_class.assignment, perfect_notebook(own_class.assignment))
-    hand_in(own_class.course, "a", own_class.assignment, "no notebook")
-    answer = api_of(own_class).autograde(NAME, "[ab]")
+    small.hand_in("[ab]")
+    small.hand_in("a", "no notebook")
+    answer = api_of(small.root).autograde(here.NAME, "[ab]")
     assert answer["success"] and answer["log"].startswith("[ab]: "), answer
-    assert "a" not in scores(own_class) and scores(own_class)["[ab]"] > 0
+    assert small.scores() == {"[ab]": 9}
 
 
 def test_a_class_with_brackets_in_a_name(own_class):
@@ -208,44 +208,42 @@ def test_a_class_with_brackets_in_a_name(own_class):
     assert scores(own_class)["b"] == 0 and scores(own_class)["[bd]"] == scores(own_class)["ada"]
 
 
-def test_a_place_that_cannot_be_written_costs_nobody_else(own_class):
-    graded = own_class.course / "autograded"
-    shutil.rmtree(graded / "bob")
-    (graded / "bob").write_text("a file in the place of a folder")
-    perfect = perfect_notebook(own_class.assignment)
-    hand_in(own_class.course, "zoë", own_class.assignment, perfect)
+def test_a_place_that_cannot_be_written_costs_nobody_else(small):
+    for student in ("bob", "zoë"):
+        small.hand_in(student)
+    (small.root / "autograded").mkdir()
+    (small.root / "autograded" / "bob").write_text("a file in the place of a folder")
     with pytest.raises(NotAllGraded, match="bob: the scores are recorded, but .*bob.* cannot be written"):
-        own_class.grade()
-    assert (graded / "zoë" / NAME / f"{NAME}.ipynb").exists()
-    answer = api_of(own_class).autograde(NAME, "bob")
+        small.grade_class()
+    assert (small.assignment.autograded("zoë") / small.assignment.file).exists()
+    answer = api_of(small.root).autograde(here.NAME, "bob")
     assert not answer["success"] and "fault in the autograder" not in answer["log"], answer
 
 
-def test_a_disk_that_fails_is_no_verdict(own_class, monkeypatch):
+def test_a_disk_that_fails_is_no_verdict(small, monkeypatch):
     """Only permissions can be taken away in a test: the error is made, the reading is real."""
-    folder = own_class.course / "submitted" / "bob" / NAME
+    small.hand_in("bob")
     really = os.stat
 
     def fails(path, *arguments, **options):
-        if path == f"{NAME}.ipynb":
+        if path == f"{here.NAME}.ipynb":
             raise OSError(submission.errno.EIO, "Input/output error")
         return really(path, *arguments, **options)
 
     monkeypatch.setattr(submission.os, "stat", fails)
     with pytest.raises(NotRead, match="check whether its disk or file server is working"):
-        read_submission(folder, "bob", own_class.assignment, own_class.assignment.read_release())
+        small.read("bob")
 
 
-def test_carriage_returns_run_no_demonstration(own_class):
-    perfect = perfect_notebook(own_class.assignment)
+def test_carriage_returns_run_no_demonstration(small):
+    perfect = small.perfect
     for cell in perfect.cells:
         cell.source = cell.source.replace("\n", "\r\n")
-    hand_in(own_class.course, "win", own_class.assignment, perfect)
-    release = own_class.assignment.read_release()
-    folder = own_class.course / "submitted" / "win" / NAME
-    read = read_submission(folder, "win", own_class.assignment, release).notebook
-    demonstrations = [cell for cell in read.cells if is_demo(cell)]
+    small.hand_in("ada")
+    small.hand_in("win", perfect)
+    release = small.assignment.read_release()
+    demonstrations = [cell for cell in small.read("win").notebook.cells if is_demo(cell)]
     assert len(demonstrations) == sum(map(is_demo, release.cells)) > 0
     assert all(map(Demonstrations(release).unchanged, demonstrations))
-    own_class.grade()
-    assert scores(own_class)["win"] == scores(own_class)["ada"]
+    small.grade_class()
+    assert small.scores() == {"ada": 9, "win": 9}

@@ -28,7 +28,6 @@ def packed(small_course, tmp_path_factory):
 @pytest.fixture
 def in_this_process(monkeypatch):
     here.stay_in_this_process(monkeypatch)
-    monkeypatch.setattr("autograder.grading.engine.LocalPool", lambda settings: here.Pool())
     monkeypatch.setattr(hosted, "choose_isolation", lambda: ("none", "It ran here."))
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
 
