@@ -190,12 +190,7 @@ def recorded_students(assignment: Assignment) -> list[str]:
     if not _exists(course_directory(assignment.root).db_url):
         return []
     with open_gradebook(assignment.root) as gradebook:
-        try:
-            return sorted(
-                submission.student.id for submission in gradebook.assignment_submissions(assignment.name)
-            )
-        except MissingEntry:
-            return []
+        return sorted(one.student.id for one in gradebook.assignment_submissions(assignment.name))
 
 
 class GradebookWriter:

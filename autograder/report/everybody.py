@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from nbgrader.api import MissingEntry
-
 from autograder.course import Assignment
 from autograder.gradebook.gradebook import NobodyGraded, keep_up, open_gradebook
 from autograder.gradebook.history import History, read_history
@@ -34,16 +32,10 @@ def read_class(assignment: Assignment) -> Class:
     """What the gradebook and the kept results hold. Raises NobodyGraded."""
     keep_up(assignment)
     with open_gradebook(assignment.root) as gradebook:
-        scores: Mapping[str, Score] = {}
-        try:
-            gradebook.find_assignment(assignment.name)
-        except MissingEntry:
-            pass
-        else:
-            scores = class_scores(gradebook, assignment.name)
-            means = cell_means(gradebook, assignment.name, assignment.notebook)
+        scores = class_scores(gradebook, assignment.name)
         if not scores:
             raise NobodyGraded(assignment)
+        means = cell_means(gradebook, assignment.name, assignment.notebook)
         names = {
             student.id: " ".join(part for part in (student.first_name, student.last_name) if part)
             for student in gradebook.students
