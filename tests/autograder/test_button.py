@@ -4,35 +4,56 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from nbgrader.apps.api import NbGraderAPI
 
+from autograder.checks.status import Ending
 from autograder.errors import CourseError
 from autograder.jail.outside import bubblewrap
+from autograder.pool.local import LocalPool
 from autograder.settings import course_directory, load
-from tests.autograder.road import hand_in, perfect_notebook, with_cell
-from tests.autograder.small_class import NAME, SECOND, Class
+from tests.autograder.here import NAME, Course, Pool, cut_off
+from tests.autograder.small_class import RULE
 
 pytestmark = pytest.mark.slow
 
+WORSE = "def total(values):\n    return 0"
 
-def press(kind: Class, student: str) -> dict:
+
+@pytest.fixture
+def course(small) -> Course:
+    """Ada and dua have been graded, and dua was late, which costs a tenth a day."""
+    config = small.root / "nbgrader_config.py"
+    config.write_text(config.read_text() + RULE)
+    with small.gradebook() as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate=datetime(2026, 10, 2))
+    small.hand_in("ada", question="Nothing.")
+    hand_in_late(small, "2026-10-02 20:00:00 UTC")
+    small.grade_class()
+    return small
+
+
+def hand_in_late(course: Course, when: str, **cells: str) -> None:
+    (course.hand_in("dua", **cells) / "timestamp.txt").write_text(when)
+
+
+def press(course: Course, student: str) -> dict:
     """What the button does, and the words that its dialog shows."""
-    course = kind.course
-    api = NbGraderAPI(course_directory(course), config=load(course))
+    api = NbGraderAPI(course_directory(course.root), config=load(course.root))
     return api.autograde(NAME, student)
 
 
-def graded(kind: Class, student: str) -> tuple:
+def graded(course: Course, student: str) -> tuple:
     """Everybody's scores and penalties, and the student's files."""
-    with closing(sqlite3.connect(kind.course / "gradebook.db")) as db:
+    with closing(sqlite3.connect(course.root / "gradebook.db")) as db:
         scores = sorted(db.execute("select * from grade").fetchall())
         penalties = sorted(
             db.execute("select id, late_submission_penalty from submitted_notebook").fetchall()
         )
-    folder = kind.course / "autograded" / student / NAME
+    folder = course.root / "autograded" / student / NAME
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert f"{NAME}.ipynb" in files
     return scores, penalties, files
@@ -55,9 +76,10 @@ def renamed(path: Path, name: str) -> Iterator[None]:
 
 @contextmanager
 def the_jail_does_not_start() -> Iterator[None]:
-    serve, bubblewrap.SERVE = bubblewrap.SERVE, "raise SystemExit('there is no torch')"
-    yield
-    bubblewrap.SERVE = serve
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bubblewrap, "SERVE", "raise SystemExit('there is no torch')")
+        patch.setattr("autograder.grading.engine.LocalPool", LocalPool)
+        yield
 
 
 @contextmanager
@@ -67,12 +89,12 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def settings(kind: Class, line: str):
-    return changed(kind.course / "nbgrader_config.py", lambda text: f"{text}\n{line}\n")
+def settings(kind: Course, line: str):
+    return changed(kind.root / "nbgrader_config.py", lambda text: f"{text}\n{line}\n")
 
 
-def submitted(kind: Class) -> Path:
-    return kind.course / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
+def submitted(kind: Course) -> Path:
+    return kind.root / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
 
 
 FAILURES = {
@@ -86,7 +108,7 @@ FAILURES = {
     ),
     "is missing: run `autograder build` first": lambda kind: renamed(kind.assignment.release, "lost"),
     "database is locked. Another program is writing to the gradebook": lambda kind: locked(
-        kind.course / "gradebook.db"
+        kind.root / "gradebook.db"
     ),
     "a fault in the autograder: NotJSONError: Notebook does not appear to be JSON": lambda kind: changed(
         kind.assignment.release, lambda text: text[:-100]
@@ -95,20 +117,19 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("words", FAILURES)
-def test_a_failure_is_one_sentence_and_what_was_graded_before_stays(own_class, words):
-    better = with_cell(perfect_notebook(own_class.assignment), SECOND, "def scale(scores, d): return 0")
-    hand_in(own_class.course, "ada", own_class.assignment, better)  # not in the store
-    before = graded(own_class, "ada")
-    with FAILURES[words](own_class):
-        answer = press(own_class, "ada")
+def test_a_failure_is_one_sentence_and_what_was_graded_before_stays(course, words):
+    course.hand_in("ada", total=WORSE)  # not in the store
+    before = graded(course, "ada")
+    with FAILURES[words](course):
+        answer = press(course, "ada")
     assert not answer["success"] and "error" not in answer
     log = answer["log"]
     assert words in " ".join(log.split()) and "Traceback" not in log and len(log) < 600
-    assert graded(own_class, "ada") == before
+    assert graded(course, "ada") == before
 
-    answer = press(own_class, "ada")  # it was mended
+    answer = press(course, "ada")  # it was mended
     assert answer["success"] and answer["log"].startswith("ada: "), answer["log"]
-    assert graded(own_class, "ada") != before
+    assert graded(course, "ada") != before
 
 
 BROKEN_RULE = """
@@ -120,38 +141,44 @@ c.AssignLatePenalties.plugin_class = Broken
 """
 
 
-def test_a_rule_for_late_penalties_that_fails_leaves_the_scores_of_before(own_class):
-    worse = with_cell(perfect_notebook(own_class.assignment), SECOND, "def scale(scores, d): return 0")
-    hand_in(own_class.course, "dua", own_class.assignment, worse)
-    own_class.hand_in_late("dua", "2026-10-03 20:00:00 UTC")
-    before = graded(own_class, "dua")
+def test_a_rule_for_late_penalties_that_fails_leaves_the_scores_of_before(course):
+    hand_in_late(course, "2026-10-03 20:00:00 UTC", total=WORSE)
+    before = graded(course, "dua")
     words = r"The rule for late penalties, Broken, fails for dua, who has \d+ points and is 158400 s late: ZeroDiv"
-    with settings(own_class, BROKEN_RULE):
-        answer = press(own_class, "dua")
+    with settings(course, BROKEN_RULE):
+        answer = press(course, "dua")
         assert not answer["success"] and re.search(words, " ".join(answer["log"].split()))
         with pytest.raises(CourseError, match=words):
-            own_class.grade()
-    assert graded(own_class, "dua") == before
+            course.grade_class()
+    assert graded(course, "dua") == before
 
-    assert press(own_class, "dua")["success"]
-    assert graded(own_class, "dua")[1] != before[1]
+    assert press(course, "dua")["success"]
+    assert graded(course, "dua")[1] != before[1]
 
 
-def test_a_student_who_was_not_graded_before_has_nothing_graded_afterwards(own_class):
-    hand_in(own_class.course, "new", own_class.assignment, perfect_notebook(own_class.assignment))
-    with the_jail_does_not_start(), settings(own_class, "c.Jail.cell_seconds = 5"):
-        assert "new was not graded" in press(own_class, "new")["log"]
-    assert not (own_class.course / "autograded" / "new" / NAME).exists()
+def test_a_student_who_was_not_graded_before_has_nothing_graded_afterwards(course):
+    course.hand_in("new")
+    with the_jail_does_not_start(), settings(course, "c.Jail.cell_seconds = 5"):
+        assert "new was not graded" in press(course, "new")["log"]
+    assert not course.assignment.autograded("new").exists()
 
 
 @pytest.mark.parametrize(
-    ("student", "words"),
-    {
-        "hao": "could not be read. The file is not a notebook: it does not begin like JSON",
-        "ian": "could not be run to its end",
-    }.items(),
+    ("notebook", "words"),
+    [
+        (
+            "This is my homework.",
+            "could not be read. The file is not a notebook: it does not begin like JSON",
+        ),
+        (None, "could not be run to its end"),
+    ],
 )
-def test_a_submission_that_cannot_be_run_is_graded_and_the_dialog_says_why(own_class, student, words):
-    answer = press(own_class, student)
+def test_a_submission_that_cannot_be_run_is_graded_and_the_dialog_says_why(
+    course, monkeypatch, notebook, words
+):
+    course.hand_in("hao", notebook)
+    dying = Pool([cut_off(Ending.DIED)])
+    monkeypatch.setattr("autograder.grading.engine.LocalPool", lambda settings: dying)
+    answer = press(course, "hao")
     assert answer["success"]
-    assert answer["log"].startswith(f"{student}: 0 of ") and words in " ".join(answer["log"].split())
+    assert answer["log"].startswith("hao: 0 of ") and words in " ".join(answer["log"].split())
