@@ -15,7 +15,6 @@ from autograder.grading.reference import mistake_sources, solution_sources
 from autograder.report import contents, read_class, write_report
 from autograder.source import grade_id, read_source
 from autograder.untrusted import similarity
-from tests.autograder.commands import command, refusal
 from tests.autograder.small_class import FIRST, FORMULA, NAME, SCRIPT, SECOND, SOFTMAX
 from tests.conftest import ASSIGNMENTS, TWO_NOTEBOOKS
 
@@ -447,26 +446,6 @@ def test_the_page_needs_nothing_else_and_runs_nothing_of_a_student_s(page):
     assert SCRIPT not in text and SCRIPT in unescape(text)
     (picture,) = [attrs for tag, attrs in tags if tag == "svg"]
     assert "points: " in picture["aria-label"]
-
-
-@pytest.mark.slow
-def test_the_command_writes_the_page(own_class):
-    command("report", NAME, "--output", "here.html")
-    assert NAME in (own_class.course / "here.html").read_text()
-
-
-@pytest.mark.slow
-def test_who_was_graded_by_something_else_is_named(own_class):
-    (own_class.course / ".autograder" / "results" / NAME / "bob.json").write_text("{")
-    write_report(own_class.assignment, own_class.course / "report.html")
-    assert contents(read_class(own_class.assignment))["unknown"] == ["bob"]
-
-
-@pytest.mark.slow
-def test_without_grades_there_is_a_sentence(graded_class, monkeypatch):
-    monkeypatch.chdir(graded_class.course)
-    said = refusal("report", "01_static_embeddings")
-    assert "Nobody's 01_static_embeddings has been graded" in said
 
 
 @pytest.mark.browser

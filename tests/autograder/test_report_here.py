@@ -11,7 +11,8 @@ from nbformat.v4 import new_code_cell
 from autograder.gradebook.queries import Score
 from autograder.report import _bars, contents, read_class, write_report
 from autograder.report.pages import write_page
-from tests.autograder.here import RIGHT
+from tests.autograder.commands import command, refusal
+from tests.autograder.here import NAME, RIGHT
 
 
 @pytest.fixture
@@ -41,10 +42,20 @@ def test_the_report_gathers_what_is_wrong_in_one_way(graded):
     assert shown["mean"] == pytest.approx((9 + 6 + 6 + 3 + 9) / 5) and shown["median"] == 6
 
 
-def test_a_written_question_is_called_by_its_heading(graded):
-    output = graded.root / "report.html"
-    write_report(graded.assignment, output)
-    assert '<td><span title="steps-question">Question</span></td>' in output.read_text()
+def test_the_command_writes_the_page_which_calls_a_question_by_its_heading(graded):
+    command("report", NAME, "--output", "here.html")
+    page = (graded.root / "here.html").read_text()
+    assert NAME in page and '<td><span title="steps-question">Question</span></td>' in page
+
+
+def test_who_was_graded_by_something_else_is_named(graded):
+    (graded.root / ".autograder" / "results" / NAME / "bob.json").write_text("{")
+    write_report(graded.assignment, graded.root / "report.html")
+    assert contents(read_class(graded.assignment))["unknown"] == ["bob"]
+
+
+def test_without_grades_there_is_a_sentence(small):
+    assert f"Nobody's {NAME} has been graded" in refusal("report", NAME)
 
 
 def test_without_the_extra_the_report_says_what_is_missing(graded, monkeypatch):
