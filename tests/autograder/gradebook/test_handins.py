@@ -17,18 +17,19 @@ from autograder.settings import course_directory, load
 from autograder.source import is_demo
 from autograder.untrusted import submission
 from autograder.untrusted.submission import NotRead
-from tests.autograder import here, light
+from tests.autograder import light
 from tests.autograder.commands import command, refusal
-from tests.autograder.road import hand_in, perfect_notebook
-from tests.autograder.small_class import NAME, Class
+from tests.autograder.here import NAME, Course
+from tests.autograder.road import perfect_notebook
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
+CLOSED = ("bob", "cem", "dua", "eva")
 ODD = [b"\xff\xfe", b"a\nb", b"ada "]
 LIGHT = [sys.executable, str(Path(light.__file__))]
 NBGRADER = """
-from tests.autograder import here, light
+from tests.autograder import light
 light.install()
 from nbgrader.apps.nbgraderapp import main
 main()
@@ -36,25 +37,17 @@ main()
 
 
 @pytest.fixture
-def strange(own_class) -> Class:
+def strange(small) -> Course:
     """Ada's is first in the alphabet of what can be graded, Zoë's comes after all that cannot."""
-    submitted = own_class.course / "submitted"
-    for student in submitted.iterdir():
-        if student.name not in ("ada", "bob"):
-            shutil.rmtree(student)
-    perfect = perfect_notebook(own_class.assignment)
-    hand_in(own_class.course, "zoë", own_class.assignment, perfect)
+    submitted, perfect = small.root / "submitted", perfect_notebook(small.assignment)
+    for student in ("ada", "bob", "zoë"):
+        small.hand_in(student, perfect)
     for name in ODD:
         shutil.copytree(os.fsencode(submitted / "ada"), os.path.join(os.fsencode(submitted), name))
     (submitted / "yan.ipynb").write_text(nbformat.writes(perfect))
     (submitted / "xia").mkdir()
     (submitted / "xia" / NAME).write_text("a file in the place of a folder")
-    return own_class
-
-
-def scores(kind: Class) -> dict[str, float]:
-    with kind.gradebook() as gradebook:
-        return {one.student.id: one.score for one in gradebook.assignment_submissions(NAME)}
+    return small
 
 
 def words_of(text: str) -> str:
@@ -62,16 +55,16 @@ def words_of(text: str) -> str:
 
 
 def test_the_command_grades_the_rest_and_names_them_at_the_end(strange):
-    own = (strange.course / "submitted" / "ada" / NAME / f"{NAME}.ipynb").read_text()
+    own = (strange.root / "submitted" / "ada" / NAME / f"{NAME}.ipynb").read_text()
     words = words_of(refusal("grade", NAME, "--isolation", "none", "--json", "report.json"))
     for name in (r"'\udcff\udcfe'", r"'a\nb'", "ada : the folder's name"):
         assert name in words
     assert "yan.ipynb: it is a file: move it to STUDENT/" in words
-    assert scores(strange)["zoë"] > 0 and scores(strange)["xia"] == 0
-    report = json.loads((strange.course / "report.json").read_text())
+    assert strange.scores()["zoë"] > 0 and strange.scores()["xia"] == 0
+    report = json.loads((strange.root / "report.json").read_text())
     assert [one["student"] for one in report["submissions"]] == ["ada", "bob", "xia", "zoë"]
     assert len(report["not_graded"]) == len(ODD) + 1
-    assert (strange.course / "submitted" / "ada" / NAME / f"{NAME}.ipynb").read_text() == own
+    assert (strange.root / "submitted" / "ada" / NAME / f"{NAME}.ipynb").read_text() == own
 
 
 def test_who_is_asked_for_by_name_is_not_held_up(strange):
@@ -81,7 +74,7 @@ def test_who_is_asked_for_by_name_is_not_held_up(strange):
 
 def test_regrading_names_them_too(strange):
     assert "yan.ipynb" in refusal("regrade", NAME, "--yes", "--isolation", "none")
-    assert "zoë" in scores(strange)
+    assert "zoë" in strange.scores()
 
 
 def test_the_exit_status_is_1_and_the_words_are_a_sentence(strange):
@@ -92,14 +85,14 @@ def test_the_exit_status_is_1_and_the_words_are_a_sentence(strange):
     assert words.index("zoë") < words.index("Something is wrong")
 
 
-def run(kind: Class, *command: str) -> subprocess.CompletedProcess:
+def run(kind: Course, *command: str) -> subprocess.CompletedProcess:
     """As somebody who may not read what is closed: root without the right to pass over permissions."""
     limited = []
     if os.getuid() == 0:
         limited = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
     return subprocess.run(
         [*limited, *command],
-        cwd=kind.course,
+        cwd=kind.root,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "COLUMNS": "200"},
         capture_output=True,
         text=True,
@@ -108,23 +101,16 @@ def run(kind: Class, *command: str) -> subprocess.CompletedProcess:
 
 
 @pytest.fixture
-def closed(own_class):
-    """Two closed folders, and a file that is closed; in the alphabet they come before others."""
-    places = [
-        own_class.course / "submitted" / "bob",
-        own_class.course / "submitted" / "cem" / NAME,
-        own_class.course / "submitted" / "dua" / NAME / f"{NAME}.ipynb",
-        own_class.course / "submitted" / "eva" / NAME / "timestamp.txt",
-    ]
-    hand_in(own_class.course, "zoë", own_class.assignment, perfect_notebook(own_class.assignment))
+def closed(small):
+    """Two closed folders, and two files that are closed; in the alphabet they come between others."""
+    perfect = perfect_notebook(small.assignment)
+    bob, cem, dua, eva, *_ = (small.hand_in(student, perfect) for student in (*CLOSED, "ada", "zoë"))
+    places = [bob.parent, cem, dua / f"{NAME}.ipynb", eva / "timestamp.txt"]
     for place in places:
         place.chmod(0)
-    yield own_class
+    yield small
     for place in places:
         place.chmod(0o700)
-
-
-CLOSED = ("bob", "cem", "dua", "eva")
 
 
 def test_a_closed_folder_stops_nobody(closed):
@@ -136,25 +122,21 @@ def test_a_closed_folder_stops_nobody(closed):
     for student in CLOSED:
         assert f"{student}: " in end
     assert end.count("cannot be read (Permission denied): correct its permissions.") == 4
-    assert scores(closed)["zoë"] > 0
+    assert closed.scores()["zoë"] > 0
 
 
 def test_a_closed_folder_stops_nobody_in_nbgrader(closed):
-    shutil.rmtree(closed.course / "autograded")
-    for student in (closed.course / "submitted").iterdir():
-        if student.name not in ("ada", "zoë", *CLOSED):
-            shutil.rmtree(student)
     done = run(closed, sys.executable, "-c", NBGRADER, "autograde", NAME)
     assert done.returncode == 1, done.stdout + done.stderr
     words = words_of(done.stderr)
     assert "Traceback" not in words
     for student in CLOSED:
         assert f"{student}: " in words or f"{student} was not graded" in words, student
-    assert scores(closed)["zoë"] > 0
+    assert closed.scores()["zoë"] > 0
 
 
 def test_where_nothing_can_be_read_it_is_a_sentence(closed):
-    submitted = closed.course / "submitted"
+    submitted = closed.root / "submitted"
     submitted.chmod(0)
     done = run(closed, *LIGHT, "grade", NAME, "--isolation", "none")
     submitted.chmod(0o755)
@@ -168,8 +150,8 @@ def test_odd_names_stop_nobody_in_nbgrader(strange):
     words = words_of(done.stderr)
     assert "Traceback" not in words and "yan.ipynb: it is a file" in words
     assert words.count("rename it") == len(ODD)
-    assert scores(strange)["zoë"] > 0
-    assert not set(scores(strange)) & set(map(os.fsdecode, ODD))
+    assert strange.scores()["zoë"] > 0
+    assert not set(strange.scores()) & set(map(os.fsdecode, ODD))
 
 
 def api_of(course: Path) -> NbGraderAPI:
@@ -177,8 +159,8 @@ def api_of(course: Path) -> NbGraderAPI:
 
 
 def test_formgrader_lists_and_grades_the_others(strange):
-    (strange.course / "submitted" / "bob" / NAME / "timestamp.txt").write_bytes(b"\xff yesterday")
-    api = api_of(strange.course)
+    (strange.root / "submitted" / "bob" / NAME / "timestamp.txt").write_bytes(b"\xff yesterday")
+    api = api_of(strange.root)
     assert api.get_submitted_students(NAME) == {"ada", "bob", "zoë"}
     assert {one["student"] for one in api.get_submissions(NAME)} >= {"ada", "bob", "zoë"}
     for student in ("bob", "zoë"):
@@ -191,21 +173,19 @@ def test_formgrader_s_button_takes_brackets_for_brackets(small):
     """nbgrader takes a student's id for a pattern: [ab] for a student a or b."""
     small.hand_in("[ab]")
     small.hand_in("a", "no notebook")
-    answer = api_of(small.root).autograde(here.NAME, "[ab]")
+    answer = api_of(small.root).autograde(NAME, "[ab]")
     assert answer["success"] and answer["log"].startswith("[ab]: "), answer
     assert small.scores() == {"[ab]": 9}
 
 
-def test_a_class_with_brackets_in_a_name(own_class):
-    for student in (own_class.course / "submitted").iterdir():
-        if student.name not in ("ada", "bob"):
-            shutil.rmtree(student)
-    perfect = perfect_notebook(own_class.assignment)
-    hand_in(own_class.course, "[bd]", own_class.assignment, perfect)
-    hand_in(own_class.course, "b", own_class.assignment, "no notebook")
-    done = run(own_class, sys.executable, "-c", NBGRADER, "autograde", NAME, "--force")
+def test_a_class_with_brackets_in_a_name(small):
+    for student in ("ada", "bob", "[bd]"):
+        small.hand_in(student, perfect_notebook(small.assignment))
+    small.hand_in("b", "no notebook")
+    done = run(small, sys.executable, "-c", NBGRADER, "autograde", NAME, "--force")
     assert done.returncode == 0, done.stderr
-    assert scores(own_class)["b"] == 0 and scores(own_class)["[bd]"] == scores(own_class)["ada"]
+    scores = small.scores()
+    assert scores["b"] == 0 and scores["[bd]"] == scores["ada"] > 0
 
 
 def test_a_place_that_cannot_be_written_costs_nobody_else(small):
@@ -216,7 +196,7 @@ def test_a_place_that_cannot_be_written_costs_nobody_else(small):
     with pytest.raises(NotAllGraded, match="bob: the scores are recorded, but .*bob.* cannot be written"):
         small.grade_class()
     assert (small.assignment.autograded("zoë") / small.assignment.file).exists()
-    answer = api_of(small.root).autograde(here.NAME, "bob")
+    answer = api_of(small.root).autograde(NAME, "bob")
     assert not answer["success"] and "fault in the autograder" not in answer["log"], answer
 
 
@@ -226,7 +206,7 @@ def test_a_disk_that_fails_is_no_verdict(small, monkeypatch):
     really = os.stat
 
     def fails(path, *arguments, **options):
-        if path == f"{here.NAME}.ipynb":
+        if path == f"{NAME}.ipynb":
             raise OSError(submission.errno.EIO, "Input/output error")
         return really(path, *arguments, **options)
 
