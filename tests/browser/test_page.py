@@ -193,9 +193,9 @@ def test_a_slider_of_yesterday_is_a_picture_and_says_what_to_do(address, jupyter
     page = jupyterlab
     open_notebook(page, "notebooks/slider.ipynb")
     choose(page, "Run", "Run All Cells")
-    front(page, "[role=slider]").first.focus()
+    front(page, "[role=slider]").first.focus(timeout=60_000)
     page.keyboard.press("ArrowRight")
-    front(page, "img[alt='at 21']").wait_for(state="attached", timeout=30_000)
+    front(page, "img[alt='at 21']").wait_for(state="attached", timeout=60_000)
     with page.expect_response(lambda answer: answer.request.method == "PUT" and "slider" in answer.url):
         page.keyboard.press("Control+s")
     page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
