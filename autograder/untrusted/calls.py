@@ -6,7 +6,6 @@ local variable that happens to have the same name is no use of it.
 
 import ast
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 
 from autograder.parsing import parse
@@ -52,17 +51,10 @@ def reached(names: Iterable[str], used: Mapping[str, Iterable[str]], until: Iter
     return found
 
 
-def parse_quietly(source: str) -> ast.Module:
-    """`parse`, without warnings about escapes in a student's strings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return parse(source)
-
-
 def _parsed(source: str) -> ast.Module:
     for text in (source, _MAGIC.sub(r"\1pass", source)):
         try:
-            return parse_quietly(text)
+            return parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     return ast.Module([], [])

@@ -32,8 +32,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import CountVectorizer
 
+from autograder.parsing import parse
 from autograder.untrusted.budgets import LONGEST
-from autograder.untrusted.calls import parse_quietly
 from autograder.untrusted.definitions import Definition
 
 LENGTH = 5  # tokens of a phrase
@@ -195,7 +195,7 @@ def _chance(groups: list[set[int]], students: int) -> float:
 def with_helpers(texts: CellTexts, added: str) -> CellTexts:
     """Each text with the functions and classes it calls from the cells that the student has added; and the rest of those."""
     try:
-        tree = parse_quietly(added[: LONGEST["compared"]])
+        tree = parse(added[: LONGEST["compared"]])
     except UNREADABLE:
         return {**texts, OWN_CELLS: added} if added.strip() else texts
     helpers = {node.name: node for node in tree.body if isinstance(node, Definition)}
@@ -234,7 +234,7 @@ def _with_copies_placed(texts: CellTexts, cells_with: Mapping[Phrase, Collection
     if OWN_CELLS not in texts:
         return texts
     try:
-        pieces = [ast.unparse(node) for node in parse_quietly(texts[OWN_CELLS][: LONGEST["compared"]]).body]
+        pieces = [ast.unparse(node) for node in parse(texts[OWN_CELLS][: LONGEST["compared"]]).body]
     except UNREADABLE:
         return texts
     placed = {cell: [text] for cell, text in _without_own(texts).items()}
@@ -337,7 +337,7 @@ def code_tokens(code: str) -> tuple[str, ...]:
 
 def _tokens_of(code: str, depth: int) -> Iterator[str]:
     try:
-        tree = parse_quietly(code)
+        tree = parse(code)
         lines = io.StringIO(ast.unparse(_Plain(tree).visit(tree))).readline
         tokens = [token for token in tokenize.generate_tokens(lines) if token.string.strip()]
     except UNREADABLE:
@@ -358,7 +358,7 @@ def _code_in(literal: str) -> str:
         if not isinstance(text, str) or len(text) < LONGEST_STRING:
             return ""
         text = textwrap.dedent(text)
-        nodes = list(ast.walk(parse_quietly(text)))
+        nodes = list(ast.walk(parse(text)))
         runs = any(isinstance(node, ast.Name) and node.id in ("exec", "eval", "compile") for node in nodes)
         return text if runs or any(isinstance(node, STATEMENTS) for node in nodes) else ""
     except UNREADABLE:

@@ -3,6 +3,7 @@
 import gc
 import threading
 import time
+import warnings
 from pathlib import Path
 
 from autograder import parsing
@@ -36,3 +37,8 @@ def test_threads_that_parse_at_once_do_not_disturb_each_other():
         gc.set_threshold(*threshold)
         gc.callbacks.remove(hand_over)
     assert errors == []
+
+
+def test_nobody_is_warned_of_what_a_student_wrote():
+    with warnings.catch_warnings(action="error"):
+        assert len(parsing.parse(r"pattern = '\d'").body) == 1
