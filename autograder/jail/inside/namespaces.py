@@ -19,7 +19,6 @@ NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x0800000
 NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
 EVERY_NAMESPACE = NEWUSER | NEWNS | NEWPID | NEWIPC | NEWNET | NEWUTS | NEWCGROUP
 OF_A_SERVER = NEWUSER | NEWNS | NEWPID
-CLONE = {"x86_64": 56, "aarch64": 220}
 
 NOSUID, NODEV, NOEXEC, READ_ONLY, REMOUNT, BIND, RECURSIVE = 2, 4, 8, 1, 32, 4096, 16384
 CAPABILITY_VERSION_3 = 0x20080522
@@ -34,7 +33,7 @@ def fork(namespaces: int = EVERY_NAMESPACE) -> int:
     python = ctypes.pythonapi
     for hook in (python.PyOS_BeforeFork, python.PyOS_AfterFork_Child, python.PyOS_AfterFork_Parent):
         hook.restype = None
-    arguments = [ctypes.c_long(value) for value in (_clone_number(), namespaces | signal.SIGCHLD, 0, 0, 0, 0)]
+    arguments = [ctypes.c_long(value) for value in (seccomp.CLONE[seccomp.this_machine()], namespaces | signal.SIGCHLD, 0, 0, 0, 0)]
     number = _number_kept_by_libc()
     python.PyOS_BeforeFork()
     pid = libc.syscall(*arguments)
@@ -179,13 +178,6 @@ def _touch(path: Path) -> None:
 
 def _unshare(flags: int) -> None:
     call(libc.unshare, "unshare", ctypes.c_int(flags))
-
-
-def _clone_number() -> int:
-    number = CLONE.get(seccomp.MACHINES.get(os.uname().machine, ""))
-    if number is None:
-        raise OSError(f"the jail does not support machines of type {os.uname().machine}")
-    return number
 
 
 def _number_kept_by_libc() -> ctypes.c_int | None:

@@ -208,6 +208,14 @@ Instruction = tuple[int, int, int, int]
 """Operation, instructions to skip when true, when false, operand."""
 
 
+def this_machine() -> str:
+    """The type of this machine. Raises OSError for one that the tables above lack."""
+    name = os.uname().machine
+    if name not in MACHINES:
+        raise OSError(f"the jail does not support machines of type {name}")
+    return MACHINES[name]
+
+
 def program(machine: str) -> list[Instruction]:
     """The filter for `machine` ("x86_64" or "aarch64")."""
     column = list(AUDIT_ARCH).index(machine)
@@ -239,10 +247,7 @@ def program(machine: str) -> list[Instruction]:
 
 def install() -> None:
     """Put the filter on this process and all its descendants, for good. Needs no_new_privs."""
-    machine = MACHINES.get(os.uname().machine)
-    if machine is None:
-        raise OSError(f"there is no system call filter for machines of type {os.uname().machine}")
-    lines = program(machine)
+    lines = program(this_machine())
     code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *line) for line in lines))
     pointer = struct.pack("@HP", len(lines), ctypes.addressof(code))
     call(libc.prctl, "seccomp", 22, 2, ctypes.create_string_buffer(pointer), 0, 0)
