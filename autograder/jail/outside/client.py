@@ -1,12 +1,10 @@
 """The engine's end of the jail: hands a server one job at a time and collects what comes back."""
 
 import contextlib
-import fcntl
 import json
 import os
 import select
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +18,7 @@ from autograder.jail.inside.limits import Limits
 from autograder.jail.inside.server import NO_ERRORS, NO_KERNEL
 from autograder.jail.outside import cgroup
 from autograder.jail.outside.bubblewrap import NOTHING_MORE, View, find_problem
-from autograder.jail.outside.launch import LAUNCH, ForkedServer, ServerProcess, fork, start
+from autograder.jail.outside.launch import LAUNCH, ForkedServer, ServerProcess, fork, sealed, start
 
 __all__ = ["Zygote", "Outcome", "Server", "find_problem"]
 
@@ -288,9 +286,8 @@ def exchange(
     Raises ServerDied, or KernelFailed where the kernel of another language does not start.
     """
     answers, theirs = os.pipe()
-    sealed = _sealed(job)
     try:
-        handles = [sealed, theirs, *(group.open() if group else [])]
+        handles = [sealed(job), theirs, *(group.open() if group else [])]
         try:
             socket.send_fds(control, [b"run\n"], handles)
         except OSError as error:
@@ -378,19 +375,3 @@ def _is_report(message: Any) -> bool:
 def _send(control: socket.socket, message: bytes) -> None:
     with contextlib.suppress(OSError):  # if it is gone, the next reading notices
         control.send(message)
-
-
-def _sealed(job: bytes) -> int:
-    """A descriptor from which the job can be read, and by which nobody can change it."""
-    if not hasattr(os, "memfd_create"):
-        with tempfile.TemporaryFile() as file:
-            file.write(job)
-            file.seek(0)
-            return os.dup(file.fileno())
-    descriptor = os.memfd_create("job", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    with open(descriptor, "wb", closefd=False) as file:
-        file.write(job)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    seals = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
-    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
-    return descriptor

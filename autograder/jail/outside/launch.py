@@ -1,6 +1,7 @@
 """Starts a server, in bubblewrap or plainly, or forks one of another, and ends it for certain."""
 
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -198,7 +199,7 @@ def _in_bubblewrap(
     masks: dict[Path, int] = {}
     try:
         for file, content in withheld.masks(view.withheld).items():
-            masks[file] = _readable(content)
+            masks[file] = sealed(content)
             with contextlib.suppress(OSError):  # where nobody may write, nobody will
                 (file.parent / "__pycache__").mkdir(
                     exist_ok=True
@@ -217,12 +218,19 @@ def _in_bubblewrap(
     return process
 
 
-def _readable(content: bytes) -> int:
-    """A descriptor from which this can be read; no file has to be removed afterwards."""
-    descriptor = os.memfd_create("masked")
+def sealed(content: bytes) -> int:
+    """A descriptor from which this can be read, and by which nobody can change it; no file has to be removed afterwards."""
+    if not hasattr(os, "memfd_create"):
+        with tempfile.TemporaryFile() as file:
+            file.write(content)
+            file.seek(0)
+            return os.dup(file.fileno())
+    descriptor = os.memfd_create("sealed", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     with open(descriptor, "wb", closefd=False) as file:
         file.write(content)
     os.lseek(descriptor, 0, os.SEEK_SET)
+    seals = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
     return descriptor
 
 
