@@ -157,11 +157,9 @@ class Zygote:
 
     def server(self) -> Server:
         """Another server, which ends with this process. Raises ServerDied or JailError when none can be started."""
-        fork = self._fork if hasattr(os, "pidfd_open") else None
-        # Without handles a server starts itself, and has to know what it may see.
-        start_alone = partial(start, self.limits, self.isolation, self.view, self.modules)
+        fork = self._fork if hasattr(os, "pidfd_open") else None  # without handles a server starts itself
         return Server(
-            self.limits, self.isolation, silence_seconds=self.silence_seconds, process=fork or start_alone
+            self.limits, self.isolation, self.view, self.silence_seconds, self.modules, process=fork
         )
 
     def stop(self) -> None:
@@ -344,7 +342,8 @@ def _read_until_report(
             poll.unregister(answers)
         if reader.too_much and not stopped:
             stopped = True
-            _send(control, b"stop\n")
+            with contextlib.suppress(OSError):  # if it is gone, the next reading notices
+                control.send(b"stop\n")
 
 
 def _report(control: socket.socket) -> dict[str, Any] | None:
@@ -370,8 +369,3 @@ def _is_report(message: Any) -> bool:
     if not isinstance(message, dict) or message.get("status") not in ENDINGS:
         return False
     return all(type(message.get(name)) in (int, float) for name in ("seconds", "cpu_seconds", "peak_bytes"))
-
-
-def _send(control: socket.socket, message: bytes) -> None:
-    with contextlib.suppress(OSError):  # if it is gone, the next reading notices
-        control.send(message)
