@@ -166,8 +166,8 @@ def warm_engine(assignment: Assignment, options: Options) -> "Engine":
 
 def _starting(settings: Settings, options: Options) -> str:
     where = "without a jail, with your own permissions" if settings.isolation == "none" else "in the jail"
-    ahead = ", ".join(module.partition(".")[0] for module in settings.modules)
-    imports = f", which import {', '.join(dict.fromkeys(ahead.split(', ')))}" if ahead else ""
+    ahead = dict.fromkeys(module.partition(".")[0] for module in settings.modules)
+    imports = f", which import {', '.join(ahead)}" if ahead else ""
     return f"asking {options.scheduler}" if options.scheduler else f"starting servers {where}{imports}"
 
 
@@ -218,10 +218,9 @@ def read_all(
         except NotRead as error:
             left.append(LeftOut(student, str(error)))
         else:
-            unread = LeftOut(student, f"{submission.time_unread} {GRADED_IN_TIME}")
-            if submission.time_unread and unread not in left:
-                left.append(unread)
-            another = LeftOut(student, f"{submission.another} {GRADED_AS_IT_IS}")
-            if submission.another and another not in left:
-                left.append(another)
+            troubles = (submission.time_unread, GRADED_IN_TIME), (submission.another, GRADED_AS_IT_IS)
+            for trouble, what_to_do in troubles:
+                named = LeftOut(student, f"{trouble} {what_to_do}")
+                if trouble and named not in left:
+                    left.append(named)
             yield submission

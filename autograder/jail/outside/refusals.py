@@ -18,21 +18,16 @@ SETTINGS = (
 )  # fmt: skip
 """A kernel setting, the value by which it forbids a user to make namespaces, what that means, and the value that lifts it."""
 
+OF_DOCKER = {
+    "seccomp": "--security-opt seccomp=unconfined",
+    "apparmor": "--security-opt apparmor=unconfined",
+    "selinux": "--security-opt label=disable",
+    "proc": "--security-opt systempaths=unconfined",
+    "mounts": "--cap-add SYS_ADMIN",
+}
 WALLS = {
-    "docker": {
-        "seccomp": "--security-opt seccomp=unconfined",
-        "apparmor": "--security-opt apparmor=unconfined",
-        "selinux": "--security-opt label=disable",
-        "proc": "--security-opt systempaths=unconfined",
-        "mounts": "--cap-add SYS_ADMIN",
-    },
-    "podman": {
-        "seccomp": "--security-opt seccomp=unconfined",
-        "apparmor": "--security-opt apparmor=unconfined",
-        "selinux": "--security-opt label=disable",
-        "proc": "--security-opt unmask=ALL",
-        "mounts": "--cap-add SYS_ADMIN",
-    },
+    "docker": OF_DOCKER,
+    "podman": OF_DOCKER | {"proc": "--security-opt unmask=ALL"},
     "kubernetes": {
         "seccomp": "seccompProfile: {type: Unconfined}",
         "apparmor": "appArmorProfile: {type: Unconfined}",
