@@ -3,7 +3,7 @@
 import ast
 import builtins
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import dropwhile
 
 from nbformat import NotebookNode
@@ -29,20 +29,9 @@ class Demonstrations:
 
     def that_define(self, names: Iterable[str], notebook: NotebookNode) -> list[int]:
         """Places of the unchanged ones that define one of `names`, or a name that these need in turn."""
-        wanted, needed = set(names), set()
-        if not wanted:
-            return []
-        places = [place for place, cell in enumerate(notebook.cells) if self.unchanged(cell)]
-        grown = True
-        while grown:
-            grown = False
-            for place in places:
-                bound, used = self._names[notebook.cells[place].source.strip()]
-                if place not in needed and bound & wanted:
-                    needed.add(place)
-                    wanted |= used
-                    grown = True
-        return sorted(needed)
+        cells = enumerate(notebook.cells)
+        unchanged = {place: self._names[cell.source.strip()] for place, cell in cells if self.unchanged(cell)}
+        return sorted(that_bind(names, unchanged))
 
 
 def names_in(source: str) -> tuple[set[str], set[str]]:
@@ -62,6 +51,19 @@ def names_in(source: str) -> tuple[set[str], set[str]]:
             case ast.alias(name=name, asname=other):
                 bound.add(other or name.partition(".")[0])
     return bound, used - set(dir(builtins))
+
+
+def that_bind(names: Iterable[str], cells: Mapping[int, tuple[set[str], set[str]]]) -> set[int]:
+    """Places of the cells that bind one of `names`, or a name that these need in turn.
+
+    `cells` are the `names_in` each, by place.
+    """
+    wanted, chosen = set(names), set[int]()
+    while new := {place for place in cells.keys() - chosen if cells[place][0] & wanted}:
+        chosen |= new
+        for place in new:
+            wanted |= cells[place][1]
+    return chosen
 
 
 def missing_names(frames: Iterable[Frame]) -> set[str]:

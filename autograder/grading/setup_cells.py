@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from nbformat import NotebookNode
 
-from autograder.grading.demonstrations import names_in
+from autograder.grading.demonstrations import names_in, that_bind
 from autograder.grading.verdicts import last_error, readable
 from autograder.source import code_cells, grade_id
 from autograder.untrusted.definitions import bare
@@ -34,13 +34,9 @@ class SetupCells:
 
         As {place in the notebook: cells to run ahead of the cell there}.
         """
-        absent = [place for place in self._cells if not self._is_there(place, notebook)]
-        wanted, chosen = set(names), set[int]()
-        while new := {place for place in absent if place not in chosen and self._names[place][0] & wanted}:
-            chosen |= new
-            wanted |= {name for place in new for name in self._names[place][1]}
+        absent = {place: of for place, of in self._names.items() if not self._is_there(place, notebook)}
         found: dict[int, list[str]] = {}
-        for place in sorted(chosen):
+        for place in sorted(that_bind(names, absent)):
             found.setdefault(self._ahead_of(place, notebook), []).append(self._cells[place])
         return found
 
