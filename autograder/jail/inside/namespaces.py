@@ -33,10 +33,8 @@ def fork(namespaces: int = EVERY_NAMESPACE) -> int:
     python = ctypes.pythonapi
     for hook in (python.PyOS_BeforeFork, python.PyOS_AfterFork_Child, python.PyOS_AfterFork_Parent):
         hook.restype = None
-    arguments = [
-        ctypes.c_long(value)
-        for value in (seccomp.CLONE[seccomp.this_machine()], namespaces | signal.SIGCHLD, 0, 0, 0, 0)
-    ]
+    clone = seccomp.CLONE[seccomp.this_machine()]
+    arguments = [ctypes.c_long(value) for value in (clone, namespaces | signal.SIGCHLD, 0, 0, 0, 0)]
     number = _number_kept_by_libc()
     python.PyOS_BeforeFork()
     pid = libc.syscall(*arguments)
