@@ -17,6 +17,17 @@ GENERIC = Path("/usr/include/asm-generic/unistd.h")
 X86 = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
 
 
+@pytest.fixture(params=MACHINES)
+def machine(request) -> str:
+    return request.param
+
+
+def numbers(table: dict[str, tuple[int | None, int | None]], machine: str) -> dict[str, int]:
+    """The calls of a table that the machine has."""
+    column = MACHINES.index(machine)
+    return {name: pair[column] for name, pair in table.items() if pair[column] is not None}
+
+
 def decide(
     machine: str, number: int, argument: int = 0, arch: int | None = None, second: int = 0
 ) -> int | str:
@@ -37,20 +48,13 @@ def decide(
     return {0x7FFF0000: "allow", 0x80000000: "kill"}.get(operand, operand & 0xFFFF)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
 def test_denied_calls_are_denied(machine):
-    column = MACHINES.index(machine)
-    numbers = {name: pair[column] for name, pair in seccomp.DENIED.items() if pair[column] is not None}
-    assert {name: decide(machine, number) for name, number in numbers.items()} == dict.fromkeys(
-        numbers, errno.EPERM
-    )
+    denied = numbers(seccomp.DENIED, machine)
+    assert {name: decide(machine, denied[name]) for name in denied} == dict.fromkeys(denied, errno.EPERM)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
 def test_listed_calls_are_allowed_and_no_others_exist(machine):
-    column = MACHINES.index(machine)
-    allowed = {pair[column] for pair in seccomp.ALLOWED.values()} - {None}
-    denied = {pair[column] for pair in seccomp.DENIED.values()} - {None}
+    allowed, denied = ({*numbers(table, machine).values()} for table in (seccomp.ALLOWED, seccomp.DENIED))
     special = {
         getattr(seccomp, name)[machine] for name in ("CLONE", "CLONE3", "SOCKET", "SOCKETPAIR", "FCNTL")
     }
@@ -60,26 +64,22 @@ def test_listed_calls_are_allowed_and_no_others_exist(machine):
     assert {decide(machine, number) for number in others} == {errno.ENOSYS}
 
 
-@pytest.mark.parametrize("machine", MACHINES)
 def test_locks_that_others_would_wait_for_are_denied(machine):
     fcntl = seccomp.FCNTL[machine]
     assert {decide(machine, fcntl, second=command) for command in (0, 1, 2, 3, 4, 6, 1030, 1033)} == {"allow"}
     assert {decide(machine, fcntl, second=command) for command in (1024, 1026)} == {errno.EPERM}
 
 
-@pytest.mark.parametrize("machine", MACHINES)
 def test_the_kernel_takes_a_program_of_that_length(machine):
     assert len(seccomp.program(machine)) <= 4096
 
 
-@pytest.mark.parametrize("machine", MACHINES)
 def test_everyday_calls_are_allowed(machine):
     # read, openat, mmap, execve, futex, wait4
     everyday = {"x86_64": (0, 257, 9, 59, 202, 61), "aarch64": (63, 56, 222, 221, 98, 260)}[machine]
     assert {decide(machine, number) for number in everyday} == {"allow"}
 
 
-@pytest.mark.parametrize("machine", MACHINES)
 def test_processes_and_threads_may_be_made_but_no_namespaces(machine):
     clone = seccomp.CLONE[machine]
     assert decide(machine, clone, argument=17) == "allow"
@@ -89,7 +89,6 @@ def test_processes_and_threads_may_be_made_but_no_namespaces(machine):
     assert decide(machine, seccomp.CLONE3[machine]) == errno.ENOSYS
 
 
-@pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("table", ["SOCKET", "SOCKETPAIR"])
 def test_only_unix_and_inet_sockets(machine, table):
     number = getattr(seccomp, table)[machine]
@@ -101,7 +100,6 @@ def test_only_unix_and_inet_sockets(machine, table):
     )  # netlink: ZeroMQ goes on after this error alone
 
 
-@pytest.mark.parametrize("machine", MACHINES)
 def test_calls_of_another_architecture_kill(machine):
     i386, arm = 0x40000003, 0x40000028
     assert {decide(machine, 0, arch=arch) for arch in (i386, arm)} == {"kill"}
@@ -122,9 +120,7 @@ def test_numbers_are_the_kernels(machine, header, pattern):
     if not header.exists():
         pytest.skip(f"the kernel's headers are not installed: {header}")
     kernel = {name: int(number) for name, number in re.findall(pattern, header.read_text())}
-    column = MACHINES.index(machine)
-    table = seccomp.DENIED | seccomp.ALLOWED
-    ours = {name: pair[column] for name, pair in table.items() if pair[column] is not None}
+    ours = numbers(seccomp.DENIED | seccomp.ALLOWED, machine)
     if machine == "aarch64":  # of an older header's names, two are defined for machines of 32 bits, too
         kernel |= {
             name: int(number)
