@@ -58,6 +58,7 @@ def kind(ten) -> killing.Class:
 
 @pytest.fixture(scope="session")
 def jail_possible() -> None:
+    """Skips where the system forbids jails; never in CI, where that would hide a broken one."""
     problem = find_problem()
     if problem and not os.environ.get("CI"):
         pytest.skip(problem)

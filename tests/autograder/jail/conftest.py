@@ -1,7 +1,6 @@
 """One warm server for all tests of the jail, and a short way to run a notebook in it."""
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ import pytest
 from autograder.checks import answers
 from autograder.jail.inside.limits import MEGABYTE, Limits
 from autograder.jail.outside import jobs
-from autograder.jail.outside.client import Outcome, Server, Zygote, find_problem
+from autograder.jail.outside.client import Outcome, Server, Zygote
 from autograder.jail.outside.launch import ForkedServer
 from autograder.untrusted.frames import Frame, read_frame
 from tests.conftest import COURSE_VIEW, OPTIMISERS, SETTINGS
@@ -84,14 +83,6 @@ def limits() -> Limits:
 
 
 @pytest.fixture(scope="session")
-def jail_possible() -> None:
-    """Skips where the system forbids jails; never in CI, where that would hide a broken one."""
-    problem = find_problem()
-    if problem and not os.environ.get("CI"):
-        pytest.skip(problem)
-
-
-@pytest.fixture(scope="session")
 def server(jail_possible):
     """One of a zygote, as a worker has them."""
     zygote = Zygote(LIMITS, view=COURSE_VIEW, modules=[*SETTINGS.preload, OPTIMISERS])
@@ -127,11 +118,6 @@ def run_in_new_server(jail_possible):
             return run_in(server, *cells)
 
     return run_once
-
-
-@pytest.fixture(scope="session")
-def job():
-    return make_job
 
 
 @pytest.fixture(scope="session")

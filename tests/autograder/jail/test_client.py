@@ -16,6 +16,7 @@ from autograder.errors import JailError, ServerDied
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import bubblewrap, client, launch
 from autograder.jail.outside.client import Server, Zygote
+from tests.autograder.jail.conftest import make_job
 from tests.processes import is_alive, processes_below, wait_until_gone
 
 pytestmark = pytest.mark.slow
@@ -41,28 +42,31 @@ SLEEPER = b"import time; send(b'begun'); time.sleep(30)"
 
 
 @pytest.fixture(params=["bwrap", "none"])
-def own_server(request, limits, monkeypatch):
-    """A server that a test may kill."""
+def isolation(request, monkeypatch):
+    """Each kind of server. Those that are started in this process are quick ones."""
     if request.param == "bwrap":
         request.getfixturevalue("jail_possible")
     monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
-    with Server(limits, isolation=request.param, silence_seconds=2.5) as server:
+    return request.param
+
+
+@pytest.fixture
+def own_server(limits, isolation):
+    """A server that a test may kill."""
+    with Server(limits, isolation, silence_seconds=2.5) as server:
         yield server
 
 
-@pytest.fixture(params=["bwrap", "none"])
-def zygote(request, limits, monkeypatch):
-    if request.param == "bwrap":
-        request.getfixturevalue("jail_possible")
-    monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
-    zygote = Zygote(limits, isolation=request.param, silence_seconds=2.5)
+@pytest.fixture
+def zygote(limits, isolation):
+    zygote = Zygote(limits, isolation, silence_seconds=2.5)
     yield zygote
     zygote.close()
 
 
-def test_frames_are_seen_as_they_come(server, job):
+def test_frames_are_seen_as_they_come(server):
     seen = []
-    outcome = server.run(job(["print(1)", "print(2)"]), on_frame=seen.append)
+    outcome = server.run(make_job(["print(1)", "print(2)"]), on_frame=seen.append)
     assert tuple(seen) == outcome.frames and len(seen) == 2
     assert outcome.seconds > 0 and outcome.cpu_seconds > 0 and outcome.peak_bytes > 1 << 20
 
@@ -240,8 +244,7 @@ def interrupt() -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("isolation", ["bwrap", "none"])
-def test_the_server_ends_with_the_engine(jail_possible, isolation):
+def test_the_server_ends_with_the_engine(isolation):
     script = f"""
         import os
         from autograder.jail.outside import bubblewrap, client
@@ -257,8 +260,7 @@ def test_the_server_ends_with_the_engine(jail_possible, isolation):
     assert not any(Path(folder).exists() for folder in scratch)
 
 
-@pytest.mark.parametrize("isolation", ["bwrap", "none"])
-def test_a_zygote_and_its_servers_end_with_the_engine(jail_possible, isolation):
+def test_a_zygote_and_its_servers_end_with_the_engine(isolation):
     script = f"""
         import os
         from autograder.jail.outside import bubblewrap, client
@@ -293,7 +295,6 @@ def test_a_server_that_cannot_start_says_why(monkeypatch):
 @pytest.fixture
 def killed(monkeypatch):
     """Kills as many servers as are put into it, each while it starts."""
-    monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
     spawn, deaths = launch._spawn, []
 
     def spawn_and_kill(*arguments):
@@ -328,10 +329,7 @@ def test_what_a_killed_bubblewrap_had_forked_ends_with_it():
     wait_until_gone([fork])
 
 
-@pytest.mark.parametrize("isolation", ["bwrap", "none"])
-def test_a_server_that_is_killed_while_it_starts_is_started_once_more(request, killed, isolation):
-    if isolation == "bwrap":
-        request.getfixturevalue("jail_possible")
+def test_a_server_that_is_killed_while_it_starts_is_started_once_more(isolation, killed):
     killed += ["once"]
     with Server(isolation=isolation) as server:
         assert server.run(b"send(b'here')").frames == (b"here",)
