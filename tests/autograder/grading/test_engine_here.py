@@ -5,18 +5,36 @@ from dataclasses import replace
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from typer.testing import CliRunner
 
 from autograder.checks import answers
 from autograder.checks.status import Ending, Status
+from autograder.cli import app
+from autograder.errors import CourseError
 from autograder.grading.demonstrations import Demonstrations
-from autograder.grading.engine import Engine
+from autograder.grading.engine import MOST_AT_ONCE, Engine
 from autograder.grading.own_notebook import as_file
+from autograder.grading.reference import exercise_keys
 from autograder.grading.store import Store
+from autograder.grading.verdicts import judge_cells
 from autograder.jail.inside.limits import Limits
 from autograder.untrusted.frames import read_frame
-from tests.autograder.here import Pool, Servers, by_name, cut_off
+from tests.autograder.here import NAME, Pool, Servers, by_name, cut_off
 
 ANSWERED = {"question": "Nothing happens."}
+OTHERWISE = "def largest(values):\n    return max(shares(values))"
+TOO_LATE = cut_off(Ending.TIMEOUT)
+
+
+@pytest.fixture
+def graded(small):
+    """graded(student, …) grades what was handed in: the result, and the jobs that were run for it."""
+
+    def grade(student, *faults, fresh=False):
+        with small.engine(*faults, fresh=fresh) as engine:
+            return engine.grade(small.read(student)), engine.pool.sent
+
+    return grade
 
 
 def statuses(result):
@@ -147,14 +165,37 @@ def test_of_two_frames_about_a_cell_the_first_counts(small):
     assert small.grade("ada", forged).score == 9
 
 
-def test_twins_are_run_once_and_each_has_the_result(small):
+@pytest.mark.parametrize(("fault", "score"), [(None, 9), (cut_off(Ending.DIED), 0)])
+def test_twins_are_run_once_and_each_has_the_result(small, fault, score):
+    """Also before their result is known, and when it is not one to keep."""
     for student in ("ada", "bob", "cem"):
         small.hand_in(student)
-    with small.engine() as engine:
-        graded = list(engine.grade_all(small.read(student) for student in ("ada", "bob", "cem")))
+    with small.engine(fault) as engine:
+        graded = [*engine.grade_all(map(small.read, ("ada", "bob"))), *engine.grade_all([small.read("cem")])]
         assert sorted(result.student for _, result in graded) == ["ada", "bob", "cem"]
         assert all(result.student == submission.student for submission, result in graded)
-        assert {result.score for _, result in graded} == {9} and len(engine.pool.sent) == 1
+        assert {result.score for _, result in graded} == {score} and len(engine.pool.sent) == 1
+        assert len({(result.seconds, result.seed) for _, result in graded}) == 1
+
+
+def test_what_is_known_is_not_held_back_while_a_jail_is_waited_for(small, monkeypatch):
+    monkeypatch.setattr(Pool, "wait", lambda pool, seconds: False)
+    small.hand_in("ada")
+    students = [*(f"missing-{number}" for number in range(MOST_AT_ONCE + 2)), "ada"]
+    with small.engine() as engine:
+        batches = [[s.student for s, _ in several] for several in engine.batches(map(small.read, students))]
+    assert batches == [students[:MOST_AT_ONCE], students[MOST_AT_ONCE:-1], ["ada"]]
+
+
+@pytest.mark.parametrize(("soon", "sizes"), [(False, [1, 1, 1]), (True, [3])])
+def test_what_comes_soon_after_one_another_is_recorded_together(small, monkeypatch, soon, sizes):
+    """A commit for each would cost more than all that is written."""
+    monkeypatch.setattr(Pool, "wait", lambda pool, seconds: soon)
+    students = ("ada", "bob", "cem")
+    for student in students:
+        small.hand_in(student, largest=f"{OTHERWISE}  # {student}")
+    with small.engine() as engine:
+        assert [len(batch) for batch in engine.batches(map(small.read, students))] == sizes
 
 
 def test_different_submissions_have_results_of_their_own_in_whatever_order_they_end(small):
@@ -167,28 +208,28 @@ def test_different_submissions_have_results_of_their_own_in_whatever_order_they_
     assert lost == {student: [cell] for student, cell in wrong.items()}
 
 
-def test_what_is_in_the_store_is_not_run_again_unless_asked_for(small):
-    small.grade("ada")
-    for fresh, jobs in ((False, 0), (True, 1)):
-        with small.engine(fresh=fresh) as engine:
-            assert engine.grade(small.read("ada")).score == 9
-            assert len(engine.pool.sent) == jobs
+def test_what_is_in_the_store_is_not_run_again_unless_asked_for_and_then_replaced(small, graded):
+    first = small.grade("ada")
+    small.hand_in("bob")
+    again, jobs = graded("ada")
+    assert (again.seed, again.score, jobs) == (first.seed, 9, [])
+    with small.engine(fresh=True) as engine:
+        second = engine.grade(small.read("ada"))
+        assert second.seed != first.seed and second.score == 9
+        assert engine.grade(small.read("bob")).seed == second.seed and len(engine.pool.sent) == 1
+    assert graded("ada")[0].seed == second.seed
 
 
-def test_what_came_of_the_store_is_what_was_put_there(small):
+def test_what_came_of_the_store_is_what_was_put_there(small, graded):
     small.hand_in("ada", shares="def shares(values):\n    return values", largest="print('x')\n1 / 0")
-    with small.engine() as engine:
-        first = engine.grade(small.read("ada"))
-    with small.engine() as engine:
-        assert engine.grade(small.read("ada")) == first
+    first, _ = graded("ada")
+    assert graded("ada") == (first, [])
 
 
-def test_another_notebook_and_a_corrected_solution_are_run(small):
+def test_another_notebook_and_a_corrected_solution_are_run(small, graded):
     small.grade("ada")
-    small.hand_in("ada", largest="def largest(values):\n    return max(shares(values))")
-    with small.engine() as engine:
-        engine.grade(small.read("ada"))
-        assert len(engine.pool.sent) == 1
+    small.hand_in("ada", largest=OTHERWISE)
+    assert len(graded("ada")[1]) == 1
     small.correct("return values.sum()", "return sum(values)")
     exercises = small.assignment.exercises_file
     exercises.write_text(
@@ -197,57 +238,82 @@ def test_another_notebook_and_a_corrected_solution_are_run(small):
     exercises.write_text(
         exercises.read_text().replace('"values.sum()", "values[1:].sum()"', '"sum(values)", "0"')
     )
-    with small.engine() as engine:
-        engine.grade(small.read("ada"))
-        assert len(engine.pool.sent) == 1
+    assert len(graded("ada")[1]) == 1
 
 
-@pytest.mark.parametrize("ending", [Ending.TIMEOUT, Ending.MEMORY, Ending.DIED])
+@pytest.mark.parametrize("ending", [Ending.TIMEOUT, Ending.MEMORY, Ending.OUTPUT, Ending.KILLED, Ending.DIED])
 def test_a_result_in_which_the_machine_may_have_had_a_part_is_not_kept(small, ending):
     assert small.grade("ada", cut_off(ending)).score == 0
     assert small.grade("ada").score == 9
 
 
-def test_who_ran_out_of_time_beside_others_is_run_again_alone(small):
+@pytest.mark.parametrize(
+    ("order", "faults"),
+    [
+        # One of two runs out of time beside the other, and once more when it is alone; or it does not; or both do.
+        (["ada", "bob", "ada"], [TOO_LATE, None, TOO_LATE]),
+        (["ada", "bob", "ada"], [TOO_LATE, None, None]),
+        (["ada", "bob", "bob", "ada"], [TOO_LATE, TOO_LATE, None, TOO_LATE]),
+    ],
+)
+def test_who_ran_out_of_time_beside_others_is_run_again_alone(small, order, faults):
     small.hand_in("ada")
-    small.hand_in("bob", largest="def largest(values):\n    return max(shares(values))")
-    with small.engine(cut_off(Ending.TIMEOUT)) as engine:
-        graded = list(engine.grade_all(map(small.read, ("ada", "bob"))))
-        assert [(s.student, r.score) for s, r in graded] == [("bob", 9), ("ada", 9)]
-        assert len(engine.pool.sent) == 3
+    small.hand_in("bob", largest=OTHERWISE)
+    with small.engine(*faults) as engine:
+        graded = {s.student: r.ending for s, r in engine.grade_all(map(small.read, ("ada", "bob")))}
+        sources = [{cell["source"] for cell in job.cells} for job in engine.pool.sent]
+    assert ["bob" if OTHERWISE in of else "ada" for of in sources] == order
+    last = dict(zip(order, faults, strict=True))
+    assert graded == {who: Ending.TIMEOUT if fault else Ending.FINISHED for who, fault in last.items()}
 
 
-def test_who_runs_out_of_time_alone_has_no_second_try(small):
+def test_who_runs_out_of_time_alone_has_no_second_try(small, graded):
     small.hand_in("ada")
-    with small.engine(cut_off(Ending.TIMEOUT)) as engine:
-        assert engine.grade(small.read("ada")).score == 0
-        assert len(engine.pool.sent) == 1
+    result, jobs = graded("ada", TOO_LATE)
+    assert result.score == 0 and len(jobs) == 1
 
 
-def test_an_unchanged_demonstration_is_run_only_for_an_answer_that_needs_it(small):
+def test_an_unchanged_demonstration_is_run_only_for_an_answer_that_needs_it(small, graded):
     small.hand_in("ada")
-    with small.engine() as engine:
-        engine.grade(small.read("ada"))
-        (job,) = engine.pool.sent
-        assert not any("def added" in cell["source"] for cell in job.cells)
+    _, (job,) = graded("ada")
+    assert not defines_added(job)
     small.hand_in("bob", total="def total(values):\n    return added(values)")
-    with small.engine() as engine:
-        assert engine.grade(small.read("bob")).score == 9
-        first, second = engine.pool.sent
-        assert any("def added" in cell["source"] for cell in second.cells)
+    result, jobs = graded("bob")
+    assert result.score == 9 and [defines_added(job) for job in jobs] == [False, True]
 
 
-def test_a_file_that_is_no_notebook_is_not_run_and_says_so_in_every_cell(small):
+def defines_added(job):
+    return any("def added" in cell["source"] for cell in job.cells)
+
+
+@pytest.mark.parametrize(("fault", "status"), [(None, Status.PASSED), (TOO_LATE, Status.ERROR)])
+def test_a_second_run_for_a_missing_name_takes_nothing_away(small, graded, fault, status):
+    """What the first run had stays."""
+    small.hand_in("ada", largest=f"{OTHERWISE} + 0 * added(values)")
+    result, jobs = graded("ada", None, fault)
+    assert [defines_added(job) for job in jobs] == [False, True]
+    of_cells = statuses(result)
+    assert of_cells["largest"] == status and of_cells["total"] == of_cells["shares"] == Status.PASSED
+
+
+@pytest.mark.parametrize("before", ["", "NameError: ", "lost\\nNameError: "])
+def test_a_message_that_speaks_of_a_missing_name_is_no_reason_to_run_again(small, graded, before):
+    raising = f"""raise ValueError("{before}name 'added' is not defined")"""
+    small.hand_in("ada", largest=f"def largest(values):\n    {raising}")
+    result, jobs = graded("ada")
+    assert "name 'added' is not defined" in by_name(result)["largest"].reason and len(jobs) == 1
+
+
+def test_a_file_that_is_no_notebook_is_not_run_and_says_so_in_every_cell(small, graded):
     small.hand_in("ada", "This is my homework.")
-    with small.engine() as engine:
-        result = engine.grade(small.read("ada"))
-        assert not engine.pool.sent
+    result, jobs = graded("ada")
+    assert not jobs
     assert result.trouble and result.ending == Ending.NOT_RUN and result.score == 0
     assert {(verdict.status, verdict.score) for verdict in result.verdicts} == {(Status.MALFORMED, 0)}
     assert all("not a notebook" in verdict.reason for verdict in result.verdicts)
 
 
-def test_a_check_that_was_rewritten_is_asked_as_it_was_released(small):
+def test_a_check_that_was_rewritten_is_asked_as_it_was_released(small, graded):
     notebook = small.perfect
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "steps-total-check":
@@ -255,19 +321,102 @@ def test_a_check_that_was_rewritten_is_asked_as_it_was_released(small):
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "steps-total":
             cell.source = "def total(values):\n    return 0"
     small.hand_in("ada", notebook)
+    assert statuses(graded("ada")[0])["total"] == Status.FAILED
+
+
+def test_each_run_draws_inputs_of_its_own(small, graded):
+    small.hand_in("ada")
+    runs = [graded("ada", fresh=True)[1] for _ in range(2)]
+    first, second = (job.cases["steps.total"][0]["values"].tolist() for (job,) in runs)
+    assert first != second
+
+
+def test_a_mistake_that_is_recorded_just_after_it_was_looked_for_is_named(small, graded, monkeypatch):
+    """Recording goes on beside: it may end between a verdict and the question what was still to be recorded."""
+
+    def judge_and_wait(assignment, submission, keys, *replies):
+        verdicts = judge_cells(assignment, submission, keys, *replies)
+        engine.expected.record_mistakes(["steps.largest"]).result()
+        return verdicts
+
+    monkeypatch.setattr("autograder.grading.engine.judge_cells", judge_and_wait)
+    small.hand_in("ada", largest=SMALLEST)
     with small.engine() as engine:
-        assert statuses(engine.grade(small.read("ada")))["total"] == Status.FAILED
+        verdict = by_name(engine.grade(small.read("ada")))["largest"]
+    assert verdict.mistake == "the smallest"
 
 
-def test_each_run_draws_inputs_of_its_own(small):
-    small.grade("ada")
-    small.hand_in("bob", largest="def largest(values):\n    return max(shares(values))")
-    asked = []
-    for fresh in (True, True):
-        with small.engine(fresh=fresh) as engine:
-            engine.grade(small.read("bob"))
-            asked.append(engine.pool.sent[0].cases["steps.total"][0]["values"].tolist())
-    assert asked[0] != asked[1]
+SMALLEST = "def largest(values):\n    return shares(values).min()"
+
+
+def test_mistakes_are_recorded_for_exercises_that_somebody_got_wrong(small):
+    small.hand_in("ada")
+    small.hand_in("bob", largest=SMALLEST)
+    small.hand_in("cem", shares="def shares(values):\n    raise NotImplementedError")
+    with small.engine() as engine:
+
+        def recorded():
+            return {name for name, key in engine.keys.items() if key.mistakes}
+
+        assert engine.grade(small.read("ada")).score == 9 and recorded() == set()
+        verdict = by_name(engine.grade(small.read("bob")))["largest"]
+        assert (verdict.status, verdict.mistake, verdict.hint) == (
+            Status.FAILED,
+            "the smallest",
+            "You took the other end.",
+        )
+        assert statuses(engine.grade(small.read("cem")))["shares"] == Status.MISSING
+        assert recorded() == {"steps.largest"}
+        whole = exercise_keys(Servers(), small.assignment, engine.seed)["steps.largest"]
+        assert [m.name for m in engine.keys[whole.name].mistakes] == [m.name for m in whole.mistakes]
+
+
+AWKWARD = """
+
+drawn = []
+
+
+def awkward(draw):
+    drawn.append(draw)
+    for case in cases(draw):
+        yield {} if len(drawn) == 1 else case
+
+
+total = dataclasses.replace(total, cases=awkward)
+"""
+
+
+def test_a_notebook_that_ran_on_inputs_which_are_drawn_again_runs_again(small):
+    """The solution has no answer to the first ones."""
+    exercises = small.assignment.exercises_file
+    exercises.write_text(exercises.read_text().replace('"""\n', '"""\n\nimport dataclasses\n', 1) + AWKWARD)
+    small.hand_in("ada")
+    with small.engine() as engine:
+        assert engine.expected.cases["steps.total"][0] == {}
+        assert engine.grade(small.read("ada")).score == 9
+        assert [sorted(job.cases["steps.total"][0]) for job in engine.pool.sent] == [[], ["values"]]
+
+
+BUILT_BEFORE = '"grade_id": "steps-total-check", "locked": true, "points": 2'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        # A solution that does not run, and points that changed without a new build, are our fault.
+        ("    return values.sum()\n", "    int('ours')\n", "answer to case 0 has a problem: exception"),
+        (BUILT_BEFORE, BUILT_BEFORE.replace("2", "3"), "run `autograder build` first"),
+    ],
+)
+def test_our_own_error_stops_the_run_and_writes_nothing(small, old, new, said):
+    """No verdict, no gradebook row, no autograded file."""
+    small.hand_in("ada")
+    small.correct(old, new)
+    with small.gradebook() as gradebook:  # in which nothing of this assignment has been graded yet
+        gradebook.remove_assignment(NAME)
+    result = CliRunner().invoke(app, ["grade", NAME, "--isolation", "none"])
+    assert isinstance(result.exception, CourseError) and said in str(result.exception)
+    assert not (small.root / "autograded").exists()
 
 
 def test_the_pool_is_closed_whatever_happens(small):
@@ -282,13 +431,11 @@ def test_the_pool_is_closed_whatever_happens(small):
     assert engine.pool.closed
 
 
-def test_other_limits_make_another_result(small):
+def test_other_limits_make_another_result(small, graded):
     small.grade("ada")
     settings = small.root / "nbgrader_config.py"
     settings.write_text(settings.read_text().replace("cell_seconds = 10", "cell_seconds = 20"))
-    with small.engine() as engine:
-        engine.grade(small.read("ada"))
-        assert len(engine.pool.sent) == 1
+    assert len(graded("ada")[1]) == 1
 
 
 def test_demonstrations_that_build_on_one_another_are_run_together():
@@ -298,13 +445,12 @@ def test_demonstrations_that_build_on_one_another_are_run_together():
     assert Demonstrations(notebook).that_define(set(), notebook) == []
 
 
-def test_the_notebook_itself_lies_where_it_is_run(small):
+def test_the_notebook_itself_lies_where_it_is_run(small, graded):
     reads = "import glob, json\n(name,) = glob.glob('*.ipynb')\nown = json.load(open(name))\nprint(name, len(own['cells']))"
     notebook = small.perfect
     notebook.cells.insert(0, new_code_cell(reads))
     small.hand_in("ada", notebook)
-    with small.engine() as engine:
-        result = engine.grade(small.read("ada"))
+    result, _ = graded("ada")
     assert result.outputs[0][0]["text"] == f"01_steps.ipynb {len(notebook.cells)}\n"
 
 
