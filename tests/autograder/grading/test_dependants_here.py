@@ -53,11 +53,17 @@ def test_a_mistake_of_one_s_own_stays_one_and_says_what_it_builds_on(graded):
     verdicts, _ = graded(total=MEAN, shares="def shares(values):\n    return 3 * total(values) * values")
     assert verdicts["total"].score == verdicts["shares"].score == 0
     assert "This exercise builds on total, which is not right." in verdicts["shares"].reason
+    assert "solution's" not in verdicts["shares"].reason
     assert verdicts["largest"].reason.startswith("Your answer is right if it uses the solution's shares")
 
 
-def test_a_share_of_the_points_that_shows_with_a_right_function_only_is_earned(graded):
-    verdicts, _ = graded(total=STOPS, shares=WITHOUT)
+@pytest.mark.parametrize(
+    ("total", "shares"),
+    [(STOPS, WITHOUT), (MEAN, "def shares(values):\n    return values * (total(values) / values.sum())")],
+)
+def test_a_share_of_the_points_that_shows_with_a_right_function_only_is_earned(graded, total, shares):
+    verdicts, _ = graded(total=total, shares=shares)
+    assert verdicts["total"].score == 0
     assert (verdicts["shares"].score, verdicts["shares"].mistake) == (2, "not divided")
     assert "With the solution's total instead of yours, your answer earns 50%" in verdicts["shares"].reason
 
@@ -77,11 +83,9 @@ def test_whoever_could_not_be_judged_again_in_time_is_told_so(graded):
     verdicts, jobs = graded(
         seconds=0.1, total=MEAN, shares="def shares(values):\n    return 3 * total(values) * values"
     )
+    said = "There was no time left to grade your answer with the solution's version."
     assert len(jobs) == 2
-    assert (
-        "There was no time left to grade your answer with the solution's version."
-        in verdicts["largest"].reason
-    )
+    assert said in verdicts["largest"].reason and said not in verdicts["shares"].reason
 
 
 def test_what_an_exercise_declares_to_use_counts_also_through_a_helper(graded):
