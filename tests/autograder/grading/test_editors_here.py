@@ -14,14 +14,16 @@ from tests.autograder.here import NAME, RIGHT, by_name
 ANNOTATED = {name: text.replace("(values)", "(values: np.ndarray)", 1) for name, text in RIGHT.items()}
 
 
-@pytest.fixture
-def course(small):
-    return small
-
-
-def annotated(course):
+def annotated(small):
     """Right answers that need what the first cell imports, as the stubs do."""
-    return course.with_cells(ANNOTATED)
+    return small.with_cells(ANNOTATED)
+
+
+def graded(small, notebook):
+    """The result of the only student's notebook, recorded in the gradebook."""
+    small.hand_in("ada", notebook)
+    (result,) = small.grade_class()
+    return result
 
 
 def setup_cell(notebook):
@@ -75,20 +77,18 @@ SPOILT = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("spoil", "words"), SPOILT.values(), ids=SPOILT)
-def test_without_its_first_cell_a_right_notebook_is_right_and_the_cause_is_told(course, spoil, words):
-    notebook = annotated(course)
+def test_without_its_first_cell_a_right_notebook_is_right_and_the_cause_is_told(small, spoil, words):
+    notebook = annotated(small)
     spoil(notebook)
-    course.hand_in("ada", notebook)
-    (result,) = course.grade_class()
-    assert result.score == 9
-    (note,) = read_history(course.assignment, "ada").notes
+    assert graded(small, notebook).score == 9
+    (note,) = read_history(small.assignment, "ada").notes
     assert words in note and "course's own cell was run in its place" in note
 
 
-def test_an_untouched_notebook_is_run_once_and_nothing_is_told(course):
-    course.hand_in("ada")
-    (result,) = course.grade_class()
-    assert (result.score, result.notes, len(course.pool.sent)) == (9, (), 1)
+def test_an_untouched_notebook_is_run_once_and_nothing_is_told(small):
+    small.hand_in("ada")
+    (result,) = small.grade_class()
+    assert (result.score, result.notes, len(small.pool.sent)) == (9, (), 1)
 
 
 @pytest.mark.parametrize(
@@ -98,48 +98,44 @@ def test_an_untouched_notebook_is_run_once_and_nothing_is_told(course):
         ("def fast(torch):\n    return torch.compile(len)", "`torch.compile` is switched off"),
     ],
 )
-def test_what_grading_does_differently_is_told(course, source, words):
-    notebook = course.perfect
+def test_what_grading_does_differently_is_told(small, source, words):
+    notebook = small.perfect
     notebook.cells.insert(1, new_code_cell(source))
-    course.hand_in("ada", notebook)
-    course.grade_class()
-    (note,) = read_history(course.assignment, "ada").notes
+    graded(small, notebook)
+    (note,) = read_history(small.assignment, "ada").notes
     assert note.startswith(words)
 
 
-def test_what_a_student_adds_to_the_first_cell_counts(course):
-    notebook = course.perfect
+def test_what_a_student_adds_to_the_first_cell_counts(small):
+    notebook = small.perfect
     setup_cell(notebook).source += "\nfrom math import fsum"
-    course.hand_in("ada", notebook)
-    course.hand_in("bob", notebook)
+    small.hand_in("ada", notebook)
+    small.hand_in("bob", notebook)
     for cell in notebook.cells:
         if grade_id(cell) == "steps-total":
             cell.source = "def total(values):\n    return fsum(values)"
-    course.hand_in("bob", notebook)
-    results = course.grade_class()
+    small.hand_in("bob", notebook)
+    results = small.grade_class()
     assert [result.score for result in results] == [9, 9]
     assert [result.notes for result in results] == [(), ()]
 
 
-def test_what_only_shows_something_is_not_repaired(course):
+def test_what_only_shows_something_is_not_repaired(small):
     """Else a deleted demonstration that takes minutes would be run because another one has been changed."""
-    notebook = course.perfect
+    notebook = small.perfect
     demo = next(cell for cell in notebook.cells if "three thirds" in cell.source)
     demo.source = "print(added([1, 2]))"
-    course.hand_in("ada", notebook)
-    (result,) = course.grade_class()
-    assert (result.score, result.notes, len(course.pool.sent)) == (9, (), 1)
+    result = graded(small, notebook)
+    assert (result.score, result.notes, len(small.pool.sent)) == (9, (), 1)
 
 
 @pytest.mark.parametrize(
     "source", ["check = 3", "def check(name, call):\n    print('all right')", "del check"]
 )
-def test_whatever_a_notebook_has_made_of_the_name_check(course, source):
-    notebook = course.perfect
+def test_whatever_a_notebook_has_made_of_the_name_check(small, source):
+    notebook = small.perfect
     notebook.cells.insert(3, new_code_cell(source))
-    course.hand_in("ada", notebook)
-    (result,) = course.grade_class()
-    assert result.score == 9
+    assert graded(small, notebook).score == 9
 
 
 def without_marks(notebook):
@@ -151,81 +147,70 @@ def without_marks(notebook):
     return json.dumps(made | {"nbformat_minor": 0})
 
 
-def test_without_any_mark_a_notebook_is_graded_as_with_them(course):
-    notebook = course.with_cells(RIGHT | {"steps-question": "They stay as they are."})
-    course.hand_in("ada", without_marks(notebook))
-    (result,) = course.grade_class()
+def test_without_any_mark_a_notebook_is_graded_as_with_them(small):
+    notebook = small.with_cells(RIGHT | {"steps-question": "They stay as they are."})
+    result = graded(small, without_marks(notebook))
     assert by_name(result)["question"].score is None
     assert (result.score, result.max_score) == (9, 10)
-    history = read_history(course.assignment, "ada")
+    history = read_history(small.assignment, "ada")
     assert history.answers["steps-question"] == "They stay as they are."
     assert "7 cells of this notebook had to be found again" in history.notes[0]
 
 
-def test_merged_cells_cost_nothing(course):
-    notebook = course.perfect
+def test_merged_cells_cost_nothing(small):
+    notebook = small.perfect
     cells = {grade_id(cell): cell for cell in notebook.cells}
     cells["steps-total"].source += "\n\n" + cells["steps-shares"].source
     notebook.cells.remove(cells["steps-shares"])
-    course.hand_in("ada", notebook)
-    (result,) = course.grade_class()
-    assert result.score == 9
+    assert graded(small, notebook).score == 9
 
 
-def test_a_function_that_may_be_the_answer_is_shown_to_a_person(course):
-    notebook = course.with_cells({name: RIGHT[name] for name in ("steps-total", "steps-shares")})
+def test_a_function_that_may_be_the_answer_is_shown_to_a_person(small):
+    notebook = small.with_cells({name: RIGHT[name] for name in ("steps-total", "steps-shares")})
     place = next(i for i, cell in enumerate(notebook.cells) if grade_id(cell) == "steps-largest")
     notebook.cells.insert(place + 1, new_code_cell("def biggest(values):\n    return shares(values).max()"))
-    course.hand_in("ada", notebook)
-    (result,) = course.grade_class()
-    verdict = by_name(result)["largest"]
+    verdict = by_name(graded(small, notebook))["largest"]
     assert (verdict.status, verdict.score) == (Status.MANUAL, None)
     assert "begins with `def biggest(values):` may contain the answer" in verdict.reason
-    with course.gradebook() as gradebook:
+    with small.gradebook() as gradebook:
         grade = gradebook.find_grade("steps-largest-check", NAME, NAME, "ada")
         assert (grade.auto_score, grade.needs_manual_grade) == (None, True)
         comment = gradebook.find_comment("steps-largest", NAME, NAME, "ada")
         assert comment.auto_comment is None
 
 
-def test_an_answer_beside_its_cell_waits_for_a_person(course):
-    notebook = course.perfect
+def test_an_answer_beside_its_cell_waits_for_a_person(small):
+    notebook = small.perfect
     notebook.cells.append(new_markdown_cell("Nothing happens."))
-    course.hand_in("ada", notebook)
-    (result,) = course.grade_class()
-    assert by_name(result)["question"].status == Status.MANUAL
-    assert read_history(course.assignment, "ada").answers["steps-question"] == "Nothing happens."
+    assert by_name(graded(small, notebook))["question"].status == Status.MANUAL
+    assert read_history(small.assignment, "ada").answers["steps-question"] == "Nothing happens."
 
 
-def test_nothing_is_still_nothing(course):
-    course.hand_in("ada", course.assignment.read_release())
-    (result,) = course.grade_class()
+def test_nothing_is_still_nothing(small):
+    result = graded(small, small.assignment.read_release())
     assert {verdict.status for verdict in result.verdicts} == {Status.MISSING}
     assert result.score == 0
 
 
-def test_a_stub_s_line_that_was_left_is_named(course):
+def test_a_stub_s_line_that_was_left_is_named(small):
     verdict = by_name(
-        course.grade(
-            "ada", total="def total(values):\n    raise NotImplementedError\n    return values.sum()"
-        )
+        small.grade("ada", total="def total(values):\n    raise NotImplementedError\n    return values.sum()")
     )
     assert "delete the line that raises it" in verdict["total"].reason
 
 
-def test_a_cell_that_stopped_is_named_with_its_error(course):
-    verdict = by_name(course.grade("ada", total="def total(values:\n    return values.sum()"))["total"]
+def test_a_cell_that_stopped_is_named_with_its_error(small):
+    verdict = by_name(small.grade("ada", total="def total(values:\n    return values.sum()"))["total"]
     assert verdict.reason.splitlines()[-1].startswith("The cell of the answer stopped with SyntaxError: ")
 
 
-def test_the_rest_of_a_broken_file_is_graded_and_the_break_is_told(course):
-    text = nbformat.writes(course.perfect)
-    course.hand_in("ada", text[: text.index("steps-largest-check")])
-    (result,) = course.grade_class()
+def test_the_rest_of_a_broken_file_is_graded_and_the_break_is_told(small):
+    text = nbformat.writes(small.perfect)
+    result = graded(small, text[: text.index("steps-largest-check")])
     verdicts = by_name(result)
     scores = {name: verdict.score for name, verdict in verdicts.items()}
     assert (scores["total"], scores["shares"]) == (2, 4)
-    assert "breaks off" in read_history(course.assignment, "ada").notes[0]
+    assert "breaks off" in read_history(small.assignment, "ada").notes[0]
     assert verdicts["question"].status == Status.MANUAL and scores["question"] is None
 
 
@@ -237,88 +222,79 @@ def test_the_rest_of_a_broken_file_is_graded_and_the_break_is_told(course):
     ],
     ids=["a quote", "the end"],
 )  # fmt: skip
-def test_what_a_damaged_file_lost_is_left_to_a_person(course, spoil, words):
-    course.hand_in("ada", spoil(nbformat.writes(course.perfect)))
-    (result,) = course.grade_class()
+def test_what_a_damaged_file_lost_is_left_to_a_person(small, spoil, words):
+    result = graded(small, spoil(nbformat.writes(small.perfect)))
     verdicts = by_name(result)
     assert (verdicts["total"].score, verdicts["shares"].score) == (2, 4)
     assert (verdicts["largest"].status, verdicts["largest"].score) == (Status.MANUAL, None)
     assert words in verdicts["largest"].reason
-    with course.gradebook() as gradebook:
+    with small.gradebook() as gradebook:
         assert gradebook.find_grade("steps-largest-check", NAME, NAME, "ada").needs_manual_grade
         assert gradebook.find_comment("steps-largest", NAME, NAME, "ada").auto_comment is None
 
 
-def test_a_second_half_that_does_not_fit_is_left_to_a_person(course):
-    notebook = course.with_cells(
+def test_a_second_half_that_does_not_fit_is_left_to_a_person(small):
+    notebook = small.with_cells(
         RIGHT | {"steps-largest": "def largest(values):\n    most = shares(values).max()"}
     )
     place = next(i for i, cell in enumerate(notebook.cells) if grade_id(cell) == "steps-largest")
     notebook.cells.insert(place + 1, new_code_cell("return most"))
-    course.hand_in("ada", notebook)
-    (result,) = course.grade_class()
-    verdict = by_name(result)["largest"]
+    verdict = by_name(graded(small, notebook))["largest"]
     assert (verdict.status, verdict.score) == (Status.MANUAL, None)
     assert "seems to continue in the cell below. To be graded by hand. As submitted: " in verdict.reason
 
 
-def test_words_in_a_cell_of_code_are_shown_to_the_grader(course):
-    notebook = course.perfect
+def test_words_in_a_cell_of_code_are_shown_to_the_grader(small):
+    notebook = small.perfect
     notebook.cells.insert(1, new_code_cell('answer = "Nothing happens."'))
-    course.hand_in("ada", notebook)
-    (result,) = course.grade_class()
-    assert by_name(result)["question"].status == Status.MANUAL
-    assert "Nothing happens." in read_history(course.assignment, "ada").answers["steps-question"]
+    assert by_name(graded(small, notebook))["question"].status == Status.MANUAL
+    assert "Nothing happens." in read_history(small.assignment, "ada").answers["steps-question"]
 
 
 @pytest.mark.parametrize(
     "file", ["01_steps.IPYNB", "01_steps.ipynb.txt", "01_steps.ipynb.json", "Copy of 01_steps.ipynb"]
 )
-def test_a_name_that_is_nearly_right_is_named(course, file):
-    folder = course.hand_in("ada")
+def test_a_name_that_is_nearly_right_is_named(small, file):
+    folder = small.hand_in("ada")
     (folder / "01_steps.ipynb").rename(folder / file)
-    (result,) = course.grade_class()
+    (result,) = small.grade_class()
     assert {verdict.reason for verdict in result.verdicts} == {
         f"There is no 01_steps.ipynb in the submission; there is {file}, which has a different name."
     }
 
 
-def test_the_release_knows_its_own_texts(course):
+def test_the_release_knows_its_own_texts(small):
     """Else the tests above would try cells that are no answers."""
-    release = course.assignment.read_release()
+    release = small.assignment.read_release()
     assert sum(map(is_solution, release.cells)) == 4 and setup_cell(release)
 
 
 # Whoever wants points for nothing
 
 
-def test_a_lost_first_cell_gives_no_second_try(course):
+def test_a_lost_first_cell_gives_no_second_try(small):
     """Of two runs the last one counts as a whole: luck in the first is not kept."""
     lucky = "import os\ntotal = (lambda v: v.sum()) if 'np' not in globals() else (lambda v: 1.0)"
-    notebook = course.with_cells(ANNOTATED | {"steps-total": lucky})
+    notebook = small.with_cells(ANNOTATED | {"steps-total": lucky})
     deleted(notebook)
     notebook.cells.insert(1, new_code_cell("from autograder.checks import check"))
-    course.hand_in("ada", notebook)
-    (result,) = course.grade_class()
-    assert by_name(result)["total"].score == 0
+    assert by_name(graded(small, notebook))["total"].score == 0
 
 
-def test_forged_errors_end_after_a_few_runs(course):
-    notebook = annotated(course)
+def test_forged_errors_end_after_a_few_runs(small):
+    notebook = annotated(small)
     deleted(notebook)
     notebook.cells.insert(1, new_code_cell("raise NameError(\"name 'np' is not defined\")"))
-    course.hand_in("ada", notebook)
-    (result,) = course.grade_class()
-    assert result.score == 9 and len(course.pool.sent) <= 3
+    result = graded(small, notebook)
+    assert result.score == 9 and len(small.pool.sent) <= 3
 
 
-def test_what_a_note_quotes_of_the_student_is_text_in_the_feedback(course):
+def test_what_a_note_quotes_of_the_student_is_text_in_the_feedback(small):
     from autograder.gradebook.summary import summary
 
-    notebook = annotated(course)
+    notebook = annotated(small)
     changed("<img src=x onerror=alert(1)>")(notebook)
-    course.hand_in("ada", notebook)
-    course.grade_class()
+    graded(small, notebook)
     where = {
         "student": "ada",
         "notebook": NAME,
@@ -327,6 +303,6 @@ def test_what_a_note_quotes_of_the_student_is_text_in_the_feedback(course):
         "max_score": 10,
         "late_penalty": 0,
     }
-    where["db_url"] = f"sqlite:///{course.root}/gradebook.db"
-    html = summary(course.assignment.read_release(), where, course.assignment)
+    where["db_url"] = f"sqlite:///{small.root}/gradebook.db"
+    html = summary(small.assignment.read_release(), where, small.assignment)
     assert "<img src=x" not in html and "&lt;img src=x" in html
