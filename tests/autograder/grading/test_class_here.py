@@ -10,7 +10,9 @@ from autograder.checks.status import Ending
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.gradebook import history
+from autograder.grading import run
 from autograder.grading.run import NotAllGraded, Options, find_submissions, grade_class
+from autograder.untrusted.submission import NotRead, read_submission
 from tests.autograder.here import NAME, RIGHT, cut_off
 
 OTHERWISE = "def largest(values):\n    return max(shares(values))"
@@ -98,11 +100,15 @@ c.AssignLatePenalties.plugin_class = AnHour
 """
 
 
-def test_who_is_late_pays_what_the_course_s_rule_says(small):
+def due(small, when, rule=RULE):
     settings = small.root / "nbgrader_config.py"
-    settings.write_text(settings.read_text() + RULE)
+    settings.write_text(settings.read_text() + rule)
     with small.gradebook() as gradebook:
-        gradebook.update_or_create_assignment(NAME, duedate="2026-10-01 11:30:00 UTC")
+        gradebook.update_or_create_assignment(NAME, duedate=when)
+
+
+def test_who_is_late_pays_what_the_course_s_rule_says(small):
+    due(small, "2026-10-01 11:30:00 UTC")
     for student, when in (("ada", "12:00"), ("bob", "12:31"), ("cem", "11:00")):
         folder = small.hand_in(student)
         (folder / "timestamp.txt").write_text(f"2026-10-01 {when}:00 UTC")
@@ -113,10 +119,7 @@ def test_who_is_late_pays_what_the_course_s_rule_says(small):
 
 
 def test_nbgrader_s_own_rule_takes_everything_from_who_is_late(small):
-    settings = small.root / "nbgrader_config.py"
-    settings.write_text(settings.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
-    with small.gradebook() as gradebook:
-        gradebook.update_or_create_assignment(NAME, duedate="2026-10-01 11:30:00 UTC")
+    due(small, "2026-10-01 11:30:00 UTC", '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
     (small.hand_in("ada") / "timestamp.txt").write_text("2026-10-01 12:00:00 UTC")
     small.grade_class()
     with small.gradebook() as gradebook:
@@ -125,10 +128,7 @@ def test_nbgrader_s_own_rule_takes_everything_from_who_is_late(small):
 
 
 def test_nobody_pays_for_a_time_that_cannot_be_read_and_it_is_named(small):
-    settings = small.root / "nbgrader_config.py"
-    settings.write_text(settings.read_text() + RULE)
-    with small.gradebook() as gradebook:
-        gradebook.update_or_create_assignment(NAME, duedate="2026-10-05 22:00:00 UTC")
+    due(small, "2026-10-05 22:00:00 UTC")
     times = {
         "ada": b"2026-10-05 23:58:00 +0200",
         "bob": b"2026-10-05 23:58:00 CEST",
@@ -172,8 +172,6 @@ def test_who_hands_in_another_assignment_s_notebook_is_told_and_named(small):
 def test_whose_file_this_machine_cannot_read_is_named_and_the_others_are_graded(small, monkeypatch):
     small.hand_in("ada")
     small.hand_in("bob")
-    from autograder.grading import run
-    from autograder.untrusted.submission import NotRead, read_submission
 
     def read(folder, student, *more):
         if student == "ada":

@@ -126,34 +126,23 @@ def test_without_a_correction_nothing_changes(own_class):
     assert everything(own_class) == before
 
 
-def test_what_is_handed_in_meanwhile_is_left_as_it_was(own_class):
+@pytest.mark.parametrize(
+    "what", ["another notebook", "another text for a person to grade", "the same file, late"]
+)
+def test_what_is_handed_in_meanwhile_is_left_as_it_was(own_class, what):
+    """Also with the same verdicts: no line of the table that was agreed to speaks of it, nor of the penalty for being late."""
     correct(own_class)
     before = everything(own_class)
-
-    def agree(changes) -> bool:
-        hand_in(own_class.course, GAINS, own_class.assignment, own_class.assignment.read_release())
-        return True
-
-    done = run(own_class, GAINS, "fay", agree=agree)
-    assert done.left == [GAINS]
-    assert everything(own_class)[GAINS] == before[GAINS]
-    assert everything(own_class)["fay"] != before["fay"]
-
-
-@pytest.mark.parametrize("what", ["another text for a person to grade", "the same file, late"])
-def test_what_is_handed_in_meanwhile_is_left_though_its_verdicts_are_the_same(own_class, what):
-    """No line of the table that was agreed to speaks of it, nor of the penalty for being late."""
-    correct(own_class)
-    before = everything(own_class)
-    student = next(name for name in sorted(LOSE) if name != "dua")
+    student = GAINS if what == "another notebook" else next(name for name in sorted(LOSE) if name != "dua")
     path = own_class.course / "submitted" / student / NAME / f"{NAME}.ipynb"
     text = with_cell(nbformat.read(path, 4), WRITTEN, "Something else, for which a person has to look again.")
 
     def agree(changes) -> bool:
-        if what.startswith("another"):
-            path.write_text(nbformat.writes(text))
-        else:
+        if what == "the same file, late":
             own_class.hand_in_late(student, "2026-10-03 12:00:00 UTC")
+        else:
+            release = own_class.assignment.read_release()
+            path.write_text(nbformat.writes(release if what == "another notebook" else text))
         return True
 
     done = run(own_class, student, "fay", agree=agree)
@@ -188,14 +177,8 @@ def test_points_that_changed(own_class):
         assert gradebook.find_grade(CHECK, NAME, NAME, "ada").auto_score == 3
 
 
-def test_what_cannot_be_regraded_gets_a_sentence(own_class):
+def test_cells_that_the_release_has_lost_are_named(own_class):
     with own_class.gradebook() as gradebook:
         gradebook.update_or_create_grade_cell("gone", NAME, NAME, max_score=1, cell_type="code")
     with pytest.raises(CourseError, match=r"gained or lost graded cells \(gone\)"):
-        run(own_class)
-    with own_class.gradebook() as gradebook:
-        for submission in list(gradebook.assignment_submissions(NAME)):
-            gradebook.remove_submission(NAME, submission.student.id)
-        gradebook.remove_assignment(NAME)
-    with pytest.raises(CourseError, match="has been graded: use `autograder grade"):
         run(own_class)

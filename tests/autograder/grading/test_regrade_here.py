@@ -28,11 +28,15 @@ def corrected(small):
 
 
 def run(course, agree):
+    """What was done, and the changes that were shown. `agree` is the answer, or a function that gives it."""
     shown = []
+
+    def asked(changes):
+        shown.extend(changes)
+        return agree() if callable(agree) else agree
+
     folders = find_submissions(course.assignment, course.assignment.submitted, [])
-    done = regrade(
-        course.assignment, folders, Options("none"), lambda result: None, lambda c: shown.extend(c) or agree
-    )
+    done = regrade(course.assignment, folders, Options("none"), lambda result: None, asked)
     return done, [(change.student, change.what, change.before, change.after) for change in shown]
 
 
@@ -101,23 +105,14 @@ def test_an_answer_that_was_changed_after_a_person_read_it_is_shown_although_no_
 def test_nothing_that_changes_is_no_question(small):
     small.hand_in("ada")
     small.grade_class()
-
-    def agree(changes):
-        raise AssertionError("nobody is to be asked")
-
-    folders = find_submissions(small.assignment, small.assignment.submitted, [])
-    done = regrade(small.assignment, folders, Options("none"), lambda result: None, agree)
+    done, _ = run(small, agree=lambda: pytest.fail("nobody is to be asked"))
     assert not done.changes and not done.done
 
 
 def test_who_hands_in_between_the_look_and_the_yes_is_left_as_before(corrected):
-    folders = find_submissions(corrected.assignment, corrected.assignment.submitted, [])
-
-    def agree(changes):
-        corrected.hand_in("bob", largest="def largest(values):\n    return 0")
-        return True
-
-    done = regrade(corrected.assignment, folders, Options("none"), lambda result: None, agree)
+    done, _ = run(
+        corrected, agree=lambda: corrected.hand_in("bob", largest="def largest(values):\n    return 0")
+    )
     assert done.left == ["bob"] and corrected.scores() == {"ada": 9, "bob": 7, "cem": 7}
 
 
@@ -133,7 +128,7 @@ def test_nobody_graded_is_a_sentence(small):
     small.hand_in("ada")
     with small.gradebook() as gradebook:
         gradebook.remove_assignment(NAME)
-    with pytest.raises(CourseError, match="Nobody's 01_steps has been graded"):
+    with pytest.raises(CourseError, match="Nobody's 01_steps has been graded: use `autograder grade"):
         run(small, agree=True)
 
 
