@@ -64,14 +64,20 @@ def group_possible():
     group.remove()
 
 
+@pytest.fixture
+def group(group_possible):
+    group = cgroup.make(SMALL)
+    yield group
+    group.remove()
+
+
 @pytest.fixture(scope="module")
 def small_server(jail_possible):
     with Server(SMALL) as server:
         yield server
 
 
-def test_a_group_is_made_with_the_limits_and_removed(group_possible):
-    group = cgroup.make(SMALL)
+def test_a_group_is_made_with_the_limits_and_removed(group):
     texts = {
         file.name: file.read_text().strip()
         for folder in group.folders
@@ -143,21 +149,17 @@ def test_a_group_in_which_somebody_is_left_is_not_the_next_one_s(group_possible,
         left.communicate()
 
 
-def test_a_group_with_memory_that_somebody_has_left_is_not_as_new(group_possible, tmp_path):
+def test_a_group_with_memory_that_somebody_has_left_is_not_as_new(group, tmp_path):
     """What a process writes to a file stays in memory, and counts as its group's."""
-    group = cgroup.make(Limits())
-    try:
-        assert group.is_as_new()
-        code = f"input(); open({str(tmp_path / 'file')!r}, 'wb').write(bytes({2 * cgroup.MOST_LEFT}))"
-        left = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, text=True)
-        for folder in group.folders:
-            (folder / "cgroup.procs").write_text(str(left.pid))
-        assert not group.is_as_new()  # somebody is there
-        left.communicate("\n")
-        assert not any((folder / "cgroup.procs").read_text() for folder in group.folders)
-        assert not group.is_as_new()
-    finally:
-        group.remove()
+    assert group.is_as_new()
+    code = f"input(); open({str(tmp_path / 'file')!r}, 'wb').write(bytes({2 * cgroup.MOST_LEFT}))"
+    left = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, text=True)
+    for folder in group.folders:
+        (folder / "cgroup.procs").write_text(str(left.pid))
+    assert not group.is_as_new()  # somebody is there
+    left.communicate("\n")
+    assert not any((folder / "cgroup.procs").read_text() for folder in group.folders)
+    assert not group.is_as_new()
 
 
 @pytest.mark.slow
@@ -173,16 +175,12 @@ def test_a_submission_that_runs_is_in_the_group(group_possible, small_server):
     assert found and all(found[0])
 
 
-def test_in_version_1_a_fork_moves_itself_as_a_thread(group_possible):
+def test_in_version_1_a_fork_moves_itself_as_a_thread(group):
     """To move a whole process the kernel waits until no other is being made: 5 to 13 ms for each submission."""
-    group = cgroup.make(Limits())
     handles = group.open()
-    try:
-        names = [Path(os.readlink(f"/proc/self/fd/{handle}")).name for handle in handles]
-    finally:
-        for handle in handles:
-            os.close(handle)
-        group.remove()
+    names = [Path(os.readlink(f"/proc/self/fd/{handle}")).name for handle in handles]
+    for handle in handles:
+        os.close(handle)
     assert names == ["tasks" if version == 1 else "cgroup.procs" for _, version in cgroup._parents()]
 
 

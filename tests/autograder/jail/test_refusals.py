@@ -21,18 +21,20 @@ OF_DOCKER = "22 1 0:21 / /proc rw - proc proc rw\n23 22 0:21 /bus /proc/bus ro -
 
 def machine(
     root: Path,
+    *empty: str,
     seccomp: int = 0,
     capabilities: str = CAPABLE,
     uid_map: str = WHOLE,
     mounts: str = "",
     **files: str,
 ) -> Path:
-    """A file system with what a machine says of itself; the names of `files` have "__" for "/"."""
+    """A file system with what a machine says of itself, and empty files; the names of `files` have "__" for "/"."""
     content = {
         "proc/self/status": f"Name:\tpython\nCapEff:\t{capabilities}\nSeccomp:\t{seccomp}\n",
         "proc/self/uid_map": uid_map,
         "proc/self/mountinfo": mounts or OF_DOCKER.splitlines()[0],
         **{name.replace("__", "/"): text for name, text in files.items()},
+        **dict.fromkeys(empty, ""),
     }
     for name, text in content.items():
         file = root / name
@@ -50,9 +52,7 @@ DOCKER = {"seccomp": 2, "mounts": OF_DOCKER, "proc__self__attr__current": "docke
 
 
 def test_docker_as_it_is_installed(tmp_path):
-    root = machine(tmp_path, **DOCKER)
-    (root / ".dockerenv").touch()
-    said = explain(NO_NAMESPACE, root, user=1000)
+    said = explain(NO_NAMESPACE, machine(tmp_path, ".dockerenv", **DOCKER), user=1000)
     assert "`docker run" in said and NO_NAMESPACE in said
     for wall in ("seccomp=unconfined", "apparmor=unconfined", "systempaths=unconfined"):
         assert f"--security-opt {wall}" in said
@@ -63,8 +63,8 @@ def test_docker_as_it_is_installed(tmp_path):
 
 @pytest.mark.parametrize("engine", ["docker", "podman", "kubernetes"])
 def test_what_stands_between_backquotes_can_be_pasted(tmp_path, monkeypatch, engine):
-    root = machine(tmp_path, **DOCKER, capabilities=DOCKERS, run__x="")
-    (root / {"docker": ".dockerenv", "podman": "run/.containerenv"}.get(engine, "x")).touch()
+    mark = {"docker": ".dockerenv", "podman": "run/.containerenv"}.get(engine, "x")
+    root = machine(tmp_path, mark, **DOCKER, capabilities=DOCKERS)
     if engine == "kubernetes":
         monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
     capable, ordinary = re.findall("`([^`]*)`", explain(UNPREPARED, root, user=0))
@@ -96,23 +96,20 @@ def test_other_containers_are_told_by_what_systemd_knows_of_them(tmp_path, place
 
 
 def test_a_container_that_lacks_user_namespaces_alone_takes_down_nothing_else(tmp_path):
-    root = machine(tmp_path, seccomp=2, proc__self__attr__current="unconfined\n")
-    (root / ".dockerenv").touch()
+    root = machine(tmp_path, ".dockerenv", seccomp=2, proc__self__attr__current="unconfined\n")
     said = explain(NO_NAMESPACE, root, user=1000)
     assert "seccomp=unconfined" in said and "apparmor" not in said and "systempaths" not in said
 
 
 def test_a_setting_of_the_host_is_not_to_be_changed_in_the_container(tmp_path):
-    root = machine(tmp_path, proc__sys__user__max_user_namespaces="0\n")
-    (root / ".dockerenv").touch()
+    root = machine(tmp_path, ".dockerenv", proc__sys__user__max_user_namespaces="0\n")
     said = explain("bwrap: Creating new namespace failed: No space left on device", root, user=1000)
     assert "user.max_user_namespaces=15000` on the host" in said and "docker run" not in said
 
 
 def test_podman_calls_a_covered_proc_by_another_name(tmp_path):
     label = "system_u:system_r:container_t:s0:c1,c2\0"
-    root = machine(tmp_path, mounts=OF_DOCKER, proc__self__attr__current=label, run__containerenv="")
-    (root / "run/containerenv").rename(root / "run/.containerenv")
+    root = machine(tmp_path, "run/.containerenv", mounts=OF_DOCKER, proc__self__attr__current=label)
     said = explain(COVERED, root, user=1000)
     assert "`podman run" in said and "unmask=ALL" in said and "label=disable" in said
     assert "systempaths" not in said and "seccomp" not in said and "apparmor" not in said
@@ -131,8 +128,8 @@ def test_root_of_a_user_namespace_is_sent_out_of_it(tmp_path, uid_map):
 
 
 def test_rootless_podman_with_a_range_of_users_is_not_mistaken_for_that(tmp_path):
-    root = machine(tmp_path, mounts=OF_DOCKER, uid_map="0 1000 1\n1 100000 65536\n", run__containerenv="")
-    (root / "run/containerenv").rename(root / "run/.containerenv")
+    users = "0 1000 1\n1 100000 65536\n"
+    root = machine(tmp_path, "run/.containerenv", mounts=OF_DOCKER, uid_map=users)
     assert "unmask=ALL" in explain(COVERED, root, user=0)
 
 
@@ -163,8 +160,7 @@ def test_windows_subsystem_for_linux(tmp_path):
     forbidden = machine(tmp_path / "3", **release, proc__sys__user__max_user_namespaces="0\n")
     said = explain("bwrap: Creating new namespace failed", forbidden, user=1000)
     assert "sudo sysctl" in said and "/etc/wsl.conf" in said
-    (new / ".dockerenv").touch()
-    machine(new, **release, **DOCKER)
+    machine(new, ".dockerenv", **release, **DOCKER)
     assert "docker run" in explain(NO_NAMESPACE, new, user=1000), "a container of Docker Desktop"
 
 
