@@ -95,6 +95,17 @@ def test_two_jobs_are_taken_for_each_server_and_no_more(pool_of):
     assert pool.wait(10) and sorted(pool.take()[0] for _ in range(4)) == ["0", "1", "2", "3"]
 
 
+def test_a_pool_says_whether_an_outcome_waits(pool_of):
+    go_on = threading.Event()
+    pool, _ = pool_of(lambda job: go_on.wait(10) and outcome(job))
+    assert not pool.wait(0)
+    pool.submit("1", b"1")
+    assert not pool.wait(0.01)
+    go_on.set()
+    assert pool.wait(10) and pool.wait(0)
+    assert pool.take() == ("1", outcome(b"1")) and not pool.wait(0)
+
+
 def test_a_job_under_which_a_server_dies_comes_last_and_once_more(pool_of):
     seen = []
 

@@ -23,16 +23,15 @@ from autograder.cli import app
 from autograder.course import Assignment
 from autograder.errors import CourseError, ServerDied
 from autograder.grading.engine import Engine
-from autograder.grading.run import Options, find_submissions, grade_class, look_ahead
+from autograder.grading.run import Options, find_submissions, grade_class, look_ahead, read_all
 from autograder.grading.store import Store
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.bubblewrap import find_bubblewrap
-from autograder.jail.outside.jobs import HARMLESS, cell, make_job
+from autograder.jail.outside.jobs import HARMLESS
 from autograder.pool.local import LocalPool
 from autograder.pool.pool import settings_for
 from autograder.pool.servers import Settings
 from autograder.results import Result
-from autograder.untrusted.submission import read_submission
 from tests.autograder import light
 from tests.autograder.killing import (
     ENVIRONMENT,
@@ -43,6 +42,7 @@ from tests.autograder.killing import (
     run_light,
 )
 from tests.autograder.road import hand_in, hand_in_ten, make_course, perfect_notebook
+from tests.autograder.small_class import use_light_server
 from tests.conftest import ROOT
 from tests.processes import command, is_alive, processes_below, wait_until_gone
 
@@ -66,8 +66,7 @@ NOT_NEEDED = frozenset(
 
 @pytest.fixture
 def light_jail(monkeypatch) -> None:
-    monkeypatch.setattr(light.bubblewrap, "SERVE", light.bubblewrap.SERVE)  # put back afterwards
-    light.install()
+    use_light_server(monkeypatch)
 
 
 def without_seconds(results: list[Result]) -> list[dict]:
@@ -88,10 +87,8 @@ def test_two_workers_give_what_one_gives(tmp_path):
     for workers in (1, 2):
         pool = LocalPool(replace(settings_for(assignment, "bwrap"), limits=Limits(cell_seconds=4)), workers)
         with Engine(assignment, Store(tmp_path / f"store-{workers}"), pool=pool) as engine:
-            submissions = [
-                read_submission(course / "submitted" / student / NAME, student, assignment, engine.release)
-                for student in failing
-            ]
+            folders = find_submissions(assignment, course / "submitted", [*failing])
+            submissions = list(read_all(assignment, folders, engine.release, []))
             results = {one.student: result for one, result in engine.grade_all(submissions)}
             shown = {word for pid in processes_below(os.getpid()) for word in command(pid).split()}
         found.append(without_seconds([results[student] for student in failing]))
@@ -156,10 +153,7 @@ def test_a_job_under_which_its_servers_always_die_is_that_student_s_verdict(kind
     folders = everything(kind)
     pool = LocalPool(settings_for(kind.assignment, "bwrap"), 2)
     with Engine(kind.assignment, Store(tmp_path), pool=pool) as engine:
-        submissions = [
-            read_submission(folder, student, kind.assignment, engine.release)
-            for student, folder in folders.items()
-        ]
+        submissions = list(read_all(kind.assignment, folders, engine.release, []))
         over = threading.Event()
         killed: list[int] = []
         killer = threading.Thread(target=kill_the_server_of, args=("deadly", over, killed), daemon=True)
@@ -191,40 +185,6 @@ def kill_the_server_of(name: str, over: threading.Event, killed: list[int]) -> N
             if found and parent not in killed:
                 killed.append(parent)
                 os.kill(parent, signal.SIGKILL)
-
-
-KILLED_BY_THE_SYSTEM = """
-import os, pathlib, signal
-seen = pathlib.Path({folder!r}, "seen")
-if len(seen.read_text() if seen.exists() else "") < {times}:
-    print("x", end="", file=seen.open("a"), flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@pytest.mark.parametrize(("times", "status"), [(1, "finished"), (2, "killed")])
-def test_what_the_system_kills_is_run_once_more(tmp_path, times, status):
-    """The memory that was lacking may have been another's. Without a jail a process can do that to itself."""
-    pool = LocalPool(Settings(Limits(), "none"))
-    source = KILLED_BY_THE_SYSTEM.format(folder=str(tmp_path), times=times)
-    pool.submit("unlucky", make_job([cell(source)], {}))
-    assert pool.take()[1].status == status
-    assert (tmp_path / "seen").read_text() == "x" * times
-    pool.close()
-
-
-def test_a_pool_says_whether_an_outcome_waits():
-    pool = LocalPool(Settings(Limits(), "none"))
-    assert not pool.wait(0)
-    pool.submit("asleep", make_job([cell("import time\nfor _ in range(2000): time.sleep(0.01)")], {}))
-    assert not pool.wait(0.01)
-    pool.close()
-    pool = LocalPool(Settings(Limits(), "none"))
-    pool.submit("harmless", HARMLESS)
-    assert pool.wait(600) and pool.wait(0)
-    assert pool.take()[1].status == "finished"
-    assert not pool.wait(0)
-    pool.close()
 
 
 def test_a_pool_that_is_closed_while_its_server_starts_waits_for_nothing(monkeypatch):
