@@ -102,10 +102,6 @@ def test_outputs_keep_their_order_and_kind(run):
     assert ran.frames[0].problem == ""  # stderr fails nothing
 
 
-def test_a_semicolon_hides_the_value(run):
-    assert run("6 * 7;").frames[0].outputs == ()
-
-
 def test_displays_can_be_updated_and_cleared(run):
     ran = run(
         "from IPython.display import display\nhandle = display('first', display_id=True)\nhandle.update('second')",
