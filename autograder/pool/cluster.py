@@ -43,7 +43,9 @@ class ClusterPool:
         self._running: dict[object, tuple[Future, str, bytes]] = {}
         self._ended: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._suspects: list[tuple[str, bytes]] = []
-        self._workers = _WorkerCount()
+        self._threads = 0  # of the workers that were seen last
+        self._counted = float("-inf")
+        self._last_seen = time.monotonic()
 
     def warm_up(self) -> None:
         """Connect, and let the workers start their servers meanwhile. Raises CourseError without a suitable cluster."""
@@ -55,7 +57,7 @@ class ClusterPool:
         if not self._running:
             return False
         self._count_workers()
-        return len(self._running) >= 2 * max(1, self._workers.threads)
+        return len(self._running) >= 2 * max(1, self._threads)
 
     def wait(self, seconds: float) -> bool:
         """Wait for a job to end, at most so long. Returns whether one has."""
@@ -117,7 +119,7 @@ class ClusterPool:
             with suppress(queue.Empty):
                 return self._ended.get(timeout=LOOK_SECONDS)
             self._count_workers()
-            if time.monotonic() - self._workers.last > PATIENCE_SECONDS:
+            if time.monotonic() - self._last_seen > PATIENCE_SECONDS:
                 raise CourseError(
                     f"The cluster at {self.scheduler} has had no worker for {PATIENCE_SECONDS // 60} minutes."
                 )
@@ -125,12 +127,12 @@ class ClusterPool:
     def _count_workers(self) -> None:
         """Count the workers, every now and then: they come and go."""
         client, now = self._connected(), time.monotonic()
-        if now - self._workers.counted > LOOK_SECONDS or not self._workers.threads:
-            self._workers.counted = now
+        if now - self._counted > LOOK_SECONDS or not self._threads:
+            self._counted = now
             with suppress(OSError):  # the scheduler does not answer: that shows in the futures
-                self._workers.threads = sum(client.nthreads().values())
-            if self._workers.threads:
-                self._workers.last = now
+                self._threads = sum(client.nthreads().values())
+            if self._threads:
+                self._last_seen = now
 
     def _connected(self) -> Client:
         if self._client is None:
@@ -185,13 +187,3 @@ class ClusterPool:
         telling = threading.Thread(target=tell, daemon=True)
         telling.start()
         telling.join(PARTING_SECONDS)
-
-
-class _WorkerCount:
-    """What was last seen of the workers."""
-
-    threads = 0
-    counted = float("-inf")
-
-    def __init__(self):
-        self.last = time.monotonic()
