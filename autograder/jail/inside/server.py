@@ -119,7 +119,13 @@ def serve(control: socket.socket, isolation: Jailed | Plain, shell, limits: Limi
         if b"run" not in message or len(descriptors) < 2:
             continue  # "stop", for a submission that had just ended
         job, answers, *groups = descriptors
-        report = _run_one(control, job, answers, groups, isolation, shell, limits)
+        count = watch.count_threads()
+        assert count == 1, f"the server runs {count} threads; a fork would lose all but one"
+        began = time.monotonic()
+        pid = isolation.fork()
+        if pid == 0:
+            live(control, job, answers, groups, isolation, shell, limits)
+        report = watch.watch(pid, limits, control, began)
         for descriptor in descriptors:
             os.close(descriptor)
         isolation.clear_away()
@@ -143,24 +149,6 @@ def fork_server(control: socket.socket, theirs: int, isolation: Jailed | Plain) 
         socket.send_fds(control, [b"forked\n"], [handle])
     os.close(handle)
     return control
-
-
-def _run_one(
-    control: socket.socket,
-    job: int,
-    answers: int,
-    groups: Sequence[int],
-    isolation: Jailed | Plain,
-    shell,
-    limits: Limits,
-):
-    count = watch.count_threads()
-    assert count == 1, f"the server runs {count} threads; a fork would lose all but one"
-    began = time.monotonic()
-    pid = isolation.fork()
-    if pid == 0:
-        live(control, job, answers, groups, isolation, shell, limits)
-    return watch.watch(pid, limits, control, began)
 
 
 def live(
