@@ -8,10 +8,11 @@ The same engine serves `autograder grade`, with jails on many workers, and nbgra
 """
 
 import secrets
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from nbformat import NotebookNode
@@ -350,7 +351,7 @@ class Engine:
             response = yield steps
             replies, outputs = _replies(steps, response), _outputs(steps, response)
             seconds += response.seconds
-        tests = _tests(steps, response)
+        tests = _replies(steps, response, attrgetter("test"))  # nbgrader's test cells, by grade id
         demos = self._demonstrations.that_define(missing_names(response.frames), notebook)
         if demos:
             places = sorted({*places, *demos})
@@ -448,23 +449,15 @@ def _readable(outcome: Outcome, limits: Limits, most: int) -> list[Frame]:
     return list(frames.values())
 
 
-def _replies(steps: list[CellRun], response: Response) -> dict[str, Reply]:
-    """What came back for each check that was asked."""
+def _replies(
+    steps: list[CellRun], response: Response, name: Callable[[CellRun], str] = attrgetter("exercise")
+) -> dict[str, Reply]:
+    """What came back for each step that has a name: for each check that was asked, by its exercise."""
     frames = {frame.cell: frame for frame in response.frames}
     return {
-        step.exercise: Reply(frames.get(number), response.ending)
+        name(step): Reply(frames.get(number), response.ending)
         for number, step in enumerate(steps)
-        if step.exercise
-    }
-
-
-def _tests(steps: list[CellRun], response: Response) -> dict[str, Reply]:
-    """What came back for each of nbgrader's test cells, by grade id."""
-    frames = {frame.cell: frame for frame in response.frames}
-    return {
-        step.test: Reply(frames.get(number), response.ending)
-        for number, step in enumerate(steps)
-        if step.test
+        if name(step)
     }
 
 
