@@ -46,7 +46,7 @@ def rows(course: Path, name: str = NAME) -> dict[tuple[str, str], tuple]:
                 grade.manual_score,
                 grade.extra_credit,
                 grade.needs_manual_grade,
-                grade.max_score_gradecell if hasattr(grade, "max_score_gradecell") else grade.max_score,
+                grade.max_score_gradecell,
             )
             for submission in gradebook.assignment_submissions(name)
             for notebook in submission.notebooks
@@ -195,22 +195,6 @@ def test_grading_again_changes_nothing(graded):
     again = run(course, "autograder", "grade", NAME, "perfect", "mistake-1")
     assert again.returncode == 0
     assert rows(course) == before
-
-
-def test_manual_scores_and_typed_extra_credit_survive(graded):
-    course, _, _ = graded
-    reflection = next(name for (student, name) in rows(course) if "reflection" in name)
-    with Gradebook(f"sqlite:///{course}/gradebook.db", "words-in-context") as gradebook:
-        grade = gradebook.find_grade(reflection, NAME, NAME, "perfect")
-        grade.manual_score, grade.needs_manual_grade, grade.extra_credit = 1.5, False, 0.25
-        comment = gradebook.find_comment(reflection, NAME, NAME, "perfect")
-        comment.manual_comment = "Well put."
-        gradebook.db.commit()
-    assert run(course, "autograder", "grade", NAME, "perfect").returncode == 0
-    with Gradebook(f"sqlite:///{course}/gradebook.db", "words-in-context") as gradebook:
-        grade = gradebook.find_grade(reflection, NAME, NAME, "perfect")
-        assert (grade.manual_score, grade.needs_manual_grade, grade.extra_credit) == (1.5, False, 0.25)
-        assert gradebook.find_comment(reflection, NAME, NAME, "perfect").manual_comment == "Well put."
 
 
 def test_without_our_configuration_checks_refuse(small_course, tmp_path):
