@@ -6,7 +6,7 @@ small objects in arenas of its own, from the system: while everything is importe
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,8 +39,11 @@ def prepare() -> None:
     libc.free.restype, libc.free.argtypes = None, [ctypes.c_void_p]
     libc.free(libc.malloc(PIECE + HUGE_PAGE // 2))
     pieces = [libc.malloc(PIECE) for _ in range(HEAP // PIECE)]
-    for start, size in large_pages(lambda name: name == "[heap]"):
-        advise(start, size, PREFER_HUGE_PAGES)
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    for start, size in large_pages_of_heap():
+        libc.madvise(
+            start, size, PREFER_HUGE_PAGES
+        )  # a kernel that cannot follow refuses, and nothing is lost
     for piece in pieces[:-1]:  # the last stays: what is free at the heap's end would be given back
         libc.free(piece)
 
@@ -66,17 +69,11 @@ def is_linux() -> bool:
     return sys.platform.startswith("linux") and hasattr(libc, "gnu_get_libc_version")
 
 
-def large_pages(of: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
-    """Where whole large pages fit, and how many bytes, in memory that is written to and whose name `of` accepts; "" is no file's."""
+def large_pages_of_heap() -> Iterator[tuple[int, int]]:
+    """Where whole large pages fit in the heap, and how many bytes."""
     for line in Path("/proc/self/maps").read_text().splitlines():
         addresses, rights, *_, name = (*line.split(maxsplit=5), "")[:6]
         start, end = (int(address, 16) for address in addresses.split("-"))
         start, end = -(-start // HUGE_PAGE) * HUGE_PAGE, end // HUGE_PAGE * HUGE_PAGE
-        if rights.startswith("rw") and of(name) and start < end:
+        if rights.startswith("rw") and name == "[heap]" and start < end:
             yield start, end - start
-
-
-def advise(start: int, size: int, advice: int) -> None:
-    """A kernel that cannot follow refuses, and nothing is lost."""
-    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    libc.madvise(start, size, advice)
