@@ -51,7 +51,6 @@ class Server:
         limits: Limits | None = None,
         isolation: str = "bwrap",
         view: View = NOTHING_MORE,
-        silence_seconds: float = SILENCE_SECONDS,
         modules: Sequence[str] = (),
         process: Callable[[], ServerProcess | ForkedServer] | None = None,
     ):
@@ -59,7 +58,6 @@ class Server:
             raise ValueError(f"isolation is {isolation!r}; it must be one of {', '.join(LAUNCH)}")
         self.limits = limits or Limits()
         self.isolation = isolation
-        self.silence_seconds = silence_seconds
         self._start = process or partial(start, self.limits, isolation, view, modules)
         self._stopped = False
         self._process: ServerProcess | ForkedServer | None = self._start()
@@ -104,7 +102,7 @@ class Server:
         self._group = self._group or cgroup.make(self.limits)
         reader = FrameReader(self.limits, on_frame or (lambda frame: None))
         try:
-            return exchange(self._process.control, job, reader, self.silence_seconds, self._group)
+            return exchange(self._process.control, job, reader, self._group)
         except ServerDied as died:
             last_words = self._process.last_words()
             self._process.kill()
@@ -137,13 +135,11 @@ class Zygote:
         limits: Limits,
         isolation: str = "bwrap",
         view: View = NOTHING_MORE,
-        silence_seconds: float = SILENCE_SECONDS,
         modules: Sequence[str] = (),
     ):
         self.limits = limits
         self.isolation = isolation
         self.view = view
-        self.silence_seconds = silence_seconds
         self.modules = tuple(modules)
         self._forking = threading.Lock()
         self._process: ServerProcess | None = None
@@ -158,9 +154,7 @@ class Zygote:
     def server(self) -> Server:
         """Another server, which ends with this process. Raises ServerDied or JailError when none can be started."""
         fork = self._fork if hasattr(os, "pidfd_open") else None  # without handles a server starts itself
-        return Server(
-            self.limits, self.isolation, self.view, self.silence_seconds, self.modules, process=fork
-        )
+        return Server(self.limits, self.isolation, self.view, self.modules, process=fork)
 
     def stop(self) -> None:
         """Called from another thread: what is starting ends, and nothing else begins."""
@@ -187,7 +181,7 @@ class Zygote:
     def _ask_for_fork(self) -> ForkedServer:
         process = self._begin()
         try:
-            return fork(process, self.silence_seconds)
+            return fork(process, SILENCE_SECONDS)
         except OSError as error:
             last_words = process.last_words()
             self._end(process)
@@ -276,7 +270,6 @@ def exchange(
     control: socket.socket,
     job: bytes,
     reader: FrameReader,
-    silence_seconds: float,
     group: cgroup.ControlGroup | None,
 ) -> Outcome:
     """Hand over one job, which runs in `group`, and read its frames until the server reports its end.
@@ -293,7 +286,7 @@ def exchange(
         finally:
             for handle in handles:
                 os.close(handle)
-        report = _read_until_report(control, answers, reader, silence_seconds)
+        report = _read_until_report(control, answers, reader)
         reader.drain(answers)
     finally:
         os.close(answers)
@@ -321,23 +314,21 @@ def exchange(
     return Outcome(tuple(reader.frames), status, **numbers)
 
 
-def _read_until_report(
-    control: socket.socket, answers: int, reader: FrameReader, silence_seconds: float
-) -> dict[str, Any]:
+def _read_until_report(control: socket.socket, answers: int, reader: FrameReader) -> dict[str, Any]:
     """Read frames until the report comes."""
     poll = select.poll()
     poll.register(control, select.POLLIN)
     poll.register(answers, select.POLLIN)
     last_message, stopped = time.monotonic(), False
     while True:
-        ready = dict(poll.poll(1000 * silence_seconds))
+        ready = dict(poll.poll(1000 * SILENCE_SECONDS))
         if control.fileno() in ready:
             last_message = time.monotonic()
             report = _report(control)
             if report is not None:
                 return report
-        elif time.monotonic() - last_message > silence_seconds:
-            raise ServerDied(f"The grading server has been silent for {silence_seconds:g} s.")
+        elif time.monotonic() - last_message > SILENCE_SECONDS:
+            raise ServerDied(f"The grading server has been silent for {SILENCE_SECONDS:g} s.")
         if answers in ready and not reader.read(answers):
             poll.unregister(answers)
         if reader.too_much and not stopped:

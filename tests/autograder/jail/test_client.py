@@ -43,23 +43,24 @@ SLEEPER = b"import time; send(b'begun'); time.sleep(30)"
 
 @pytest.fixture(params=["bwrap", "none"])
 def isolation(request, monkeypatch):
-    """Each kind of server. Those that are started in this process are quick ones."""
+    """Each kind of server. Those that are started in this process are quick ones, whose silence is noticed sooner."""
     if request.param == "bwrap":
         request.getfixturevalue("jail_possible")
     monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
+    monkeypatch.setattr(client, "SILENCE_SECONDS", 2.5)
     return request.param
 
 
 @pytest.fixture
 def own_server(limits, isolation):
     """A server that a test may kill."""
-    with Server(limits, isolation, silence_seconds=2.5) as server:
+    with Server(limits, isolation) as server:
         yield server
 
 
 @pytest.fixture
 def zygote(limits, isolation):
-    zygote = Zygote(limits, isolation, silence_seconds=2.5)
+    zygote = Zygote(limits, isolation)
     yield zygote
     zygote.close()
 
@@ -362,7 +363,7 @@ def test_a_message_that_is_no_report_is_not_believed(limits):
     with ours, theirs:
         theirs.send(b'{"status": "finished", "seconds": "1", "cpu_seconds": 0, "peak_bytes": 0}\n')
         with pytest.raises(ServerDied, match="not a report"):
-            client.exchange(ours, b"job", client.FrameReader(Limits(), lambda frame: None), 5, None)
+            client.exchange(ours, b"job", client.FrameReader(Limits(), lambda frame: None), None)
 
 
 def test_what_fails_before_the_students_code_is_not_the_students_fault(own_server):
