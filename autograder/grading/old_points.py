@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from nbformat import NotebookNode
-
 from autograder.checks.status import Status
 from autograder.course import Assignment
 from autograder.gradebook.gradebook import open_gradebook, recorded_students
@@ -41,9 +39,9 @@ class OldPoints:
         )
 
 
-def scores_with_old_points(assignment: Assignment, release: NotebookNode | None = None) -> OldPoints | None:
+def scores_with_old_points(assignment: Assignment) -> OldPoints | None:
     """Whose scores count points that the release no longer has; None if nobody. A score of 0 is not among them: it stays 0."""
-    cells = graded_cells(release or assignment.read_release())
+    cells = graded_cells(assignment.read_release())
     worth = {grade_id(cell): points(cell) for cell in cells}
     with_extra = {grade_id(cell): points(cell) + extra_credit(cell) for cell in cells}
     changes: dict[str, tuple[float, float]] = {}

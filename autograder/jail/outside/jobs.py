@@ -14,23 +14,16 @@ from autograder.jail.inside.files import FILE
 Cases = Mapping[str, Sequence[Case]]
 
 
-def make_job(
-    cells: Sequence[Mapping[str, str]],
-    cases: Cases,
-    arrays: str = "numpy",
-    files: Mapping[str, bytes] = MappingProxyType({}),
-) -> bytes:
-    """A job for the jail: cells {source, exercise, variant}, the inputs of each check, and what their arrays become.
+def make_job(cells: Sequence[Mapping[str, str]], cases: Cases, arrays: str = "numpy") -> bytes:
+    """A job for the jail: cells {source, exercise, variant}, the inputs of each check, and what their arrays become."""
+    return with_inputs(cells, pack_inputs(cases, arrays, {}))
+
+
+def pack_inputs(cases: Cases, arrays: str, files: Mapping[str, bytes]) -> bytes:
+    """What all jobs have in common that ask the same checks. What is for the verdict alone stays outside.
 
     `files` lie in the notebook's folder, by their path there.
     """
-    return with_inputs(cells, pack_inputs(cases, arrays, files))
-
-
-def pack_inputs(
-    cases: Cases, arrays: str = "numpy", files: Mapping[str, bytes] = MappingProxyType({})
-) -> bytes:
-    """What all jobs have in common that ask the same checks. What is for the verdict alone stays outside."""
     inputs, rest = cases_to_file({name: [handed_out(case) for case in of] for name, of in cases.items()})
     contents = {f"{FILE}{path}": np.frombuffer(content, np.uint8) for path, content in files.items()}
     return answers.pack(inputs | contents, {"cases": rest, "arrays": arrays, "files": list(files)})

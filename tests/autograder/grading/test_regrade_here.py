@@ -1,5 +1,6 @@
 """After a correction: who is shown as changing, and that nothing else changes."""
 
+import nbformat
 import pytest
 
 from autograder.errors import CourseError
@@ -141,7 +142,8 @@ def test_scores_that_count_other_points_than_now_are_named(small):
     for cell in release.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "steps-total-check":
             cell.metadata.nbgrader.points = 5
-    found = scores_with_old_points(small.assignment, release)
+    nbformat.write(release, small.assignment.release)
+    found = scores_with_old_points(small.assignment)
     assert found.points == {"steps-total-check": (2, 5)} and found.students == ("ada",)
     assert "the score of 1 student still uses the old ones: ada." in str(found)
 

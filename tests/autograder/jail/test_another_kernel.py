@@ -100,8 +100,8 @@ def test_the_kernel_reads_no_cell_before_it_is_run_and_has_no_way_out(run):
 
 
 def test_files_of_the_job_lie_beside_the_notebook(server_of_toy):
-    job = jobs.make_job([jobs.cell("list .\nread table.csv")], {}, files={"table.csv": b"1,2"})
-    outcome = server_of_toy.run(job)
+    inputs = jobs.pack_inputs({}, "numpy", {"table.csv": b"1,2"})
+    outcome = server_of_toy.run(jobs.with_inputs([jobs.cell("list .\nread table.csv")], inputs))
     assert Ran(outcome, ()).status == "finished"
     assert b"table.csv" in outcome.frames[0] and b"1,2" in outcome.frames[0]
 
