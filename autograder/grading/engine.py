@@ -28,7 +28,7 @@ from autograder.grading.expected import Expected
 from autograder.grading.own_notebook import as_file
 from autograder.grading.reference import DrawnCases, solution_sources
 from autograder.grading.remarks import remarks
-from autograder.grading.setup_cells import SetupCells, errors_by_place
+from autograder.grading.setup_cells import SetupCells
 from autograder.grading.store import Store, job_id
 from autograder.grading.verdicts import (
     Reply,
@@ -341,12 +341,11 @@ class Engine:
         why = ""
         lost: dict[int, list[str]] = {}
         for _ in range(MOST_REPAIRS):
-            errors = _errors(steps, response)
             more = self._setup_cells.lacking(_names_lacking(steps, response, notebook), notebook)
             if not more or more == lost:
                 break
             lost = more
-            why = why or self._setup_cells.why(lost, notebook, errors)
+            why = why or self._setup_cells.why(lost, notebook, outputs)
             steps = _with_lost(runs, places, lost)
             response = yield steps
             replies, outputs = _replies(steps, response), _outputs(steps, response)
@@ -479,10 +478,6 @@ def _names_lacking(steps: list[CellRun], response: Response, notebook: NotebookN
         if frame.cell < count and (place := steps[frame.cell].place) >= 0 and grade_id(notebook.cells[place])
     ]
     return missing_names(response.frames) if missing_names(graded) else set()
-
-
-def _errors(steps: list[CellRun], response: Response) -> dict[int, str]:
-    return errors_by_place(response.frames, {number: step.place for number, step in enumerate(steps)})
 
 
 def _with_lost(

@@ -5,7 +5,8 @@ should bind is missing, and no answer could be right. Only where a name is asked
 is run once, and what a student has changed on purpose counts.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from nbformat import NotebookNode
 
@@ -13,7 +14,6 @@ from autograder.grading.demonstrations import names_in, that_bind
 from autograder.grading.verdicts import last_error, readable
 from autograder.source import code_cells, grade_id
 from autograder.untrusted.definitions import bare
-from autograder.untrusted.frames import Frame
 
 LONGEST_LINE = 80  # characters of a cell's first line
 
@@ -57,30 +57,30 @@ class SetupCells:
         before = [number for number, other in enumerate(places[:following]) if other < place]
         return before[-1] + 1 if before else 0
 
-    def why(self, lacking: Mapping[int, list[str]], notebook: NotebookNode, errors: Mapping[int, str]) -> str:
-        """A sentence about cells that were run from the release. `errors` are those of the notebook's cells, by place."""
+    def why(
+        self,
+        lacking: Mapping[int, list[str]],
+        notebook: NotebookNode,
+        outputs: Mapping[int, Sequence[Mapping[str, Any]]],
+    ) -> str:
+        """A sentence about cells that were run from the release. `outputs` are those of the notebook's cells, by place."""
         own = [
             place
-            for place in sorted(errors)
+            for place in sorted(outputs)
             if place >= min(lacking)
+            and last_error(outputs[place])
             and not grade_id(notebook.cells[place])
             and bare(notebook.cells[place]["source"]) not in self._places
         ]
         cause = ""
         if own:
             begins = _first_line(notebook.cells[own[0]]["source"])
-            cause = f"The cell that begins with `{begins}` stopped with {errors[own[0]]}. "
+            cause = f"The cell that begins with `{begins}` stopped with {last_error(outputs[own[0]])}. "
         lost = " and ".join(f"`{_first_line(cell)}`" for cells in lacking.values() for cell in cells)
         return readable(
             f"{cause}The released code of the cell that begins with {lost} was missing, moved or changed in this notebook, so the "
             "course's own cell was run in its place."
         )
-
-
-def errors_by_place(frames: Iterable[Frame], places: Mapping[int, int]) -> dict[int, str]:
-    """How the notebook's cells stopped, in a line. `places` are those of the cells that were run, by their number."""
-    found = {places.get(frame.cell, -1): last_error(frame.outputs) for frame in frames}
-    return {place: error for place, error in found.items() if place >= 0 and error}
 
 
 def _first_line(source: str) -> str:
