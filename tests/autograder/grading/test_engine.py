@@ -1,4 +1,7 @@
-"""One bad submission harms only itself; our own errors stop everything and write nothing."""
+"""The engine with real servers: what these import ahead, what harms them, and what they never see.
+
+test_engine_here tries everything else in this process.
+"""
 
 import copy
 import re
@@ -14,13 +17,11 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.grading import reference
 from autograder.grading.engine import Engine
-from autograder.grading.run import course_lock
 from autograder.grading.store import Store
 from autograder.jail.outside.client import Outcome
 from autograder.jail.outside.jobs import cell, make_job
 from autograder.pool.local import LocalPool
 from autograder.pool.pool import settings_for
-from autograder.settings import limits
 from autograder.source import imported_ahead
 from autograder.untrusted.autograded import fill_outputs
 from autograder.untrusted.frames import read_frame
@@ -235,23 +236,3 @@ def test_wrong_calls_get_a_sentence(course, monkeypatch, arguments, words):
 def test_outside_a_course_there_is_a_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "not inside a course" in str(CliRunner().invoke(app, ["grade", NAME]).exception)
-
-
-def test_a_wrong_limit_is_a_sentence(course, tmp_path):
-    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\nc.Jail.cell_secnds = 3\n")
-    with pytest.raises(
-        CourseError, match="sets c.Jail.cell_secnds, which does not exist. The settings are: cell_seconds"
-    ):
-        limits(tmp_path)
-    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\nc.Jail.cell_seconds = -3\n")
-    with pytest.raises(CourseError, match="must be a number above zero"):
-        limits(tmp_path)
-
-
-def test_a_second_run_on_the_same_course_says_so(course):
-    with (
-        course_lock(course),
-        pytest.raises(CourseError, match="Another run is grading this course"),
-        course_lock(course),
-    ):
-        pass

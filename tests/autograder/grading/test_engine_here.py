@@ -11,7 +11,6 @@ from autograder.checks import answers
 from autograder.checks.status import Ending, Status
 from autograder.cli import app
 from autograder.errors import CourseError
-from autograder.grading.demonstrations import Demonstrations
 from autograder.grading.engine import MOST_AT_ONCE, Engine
 from autograder.grading.own_notebook import as_file
 from autograder.grading.reference import exercise_keys
@@ -436,13 +435,6 @@ def test_other_limits_make_another_result(small, graded):
     settings = small.root / "nbgrader_config.py"
     settings.write_text(settings.read_text().replace("cell_seconds = 10", "cell_seconds = 20"))
     assert len(graded("ada")[1]) == 1
-
-
-def test_demonstrations_that_build_on_one_another_are_run_together():
-    cells = [new_code_cell(text, metadata={"tags": ["demo"]}) for text in ("a = 1", "b = a + 1", "c = 3")]
-    notebook = new_notebook(cells=[*cells, new_code_cell("d = b")])
-    assert Demonstrations(notebook).that_define({"b"}, notebook) == [0, 1]
-    assert Demonstrations(notebook).that_define(set(), notebook) == []
 
 
 def test_the_notebook_itself_lies_where_it_is_run(small, graded):
