@@ -120,19 +120,14 @@ def run_in_new_server(jail_possible):
     return run_once
 
 
-@pytest.fixture(scope="session")
-def processes():
-    """processes(server): the ids of all its processes, from bubblewrap to the forks."""
-
-    def of(server: Server) -> list[int]:
-        process = server._process
-        first = (process.parent if isinstance(process, ForkedServer) else process).popen.pid
-        return [first, *processes_below(first)]
-
-    return of
+def processes(one: Server | Zygote) -> list[int]:
+    """The ids of all its processes, from bubblewrap to the servers and their forks."""
+    process = one._process
+    first = (process.parent if isinstance(process, ForkedServer) else process).popen.pid
+    return [first, *processes_below(first)]
 
 
 @pytest.fixture
-def server_pid(server, processes) -> int:
+def server_pid(server) -> int:
     """The warm process itself, which no submission may reach: the last before the forks."""
     return processes(server)[-1]

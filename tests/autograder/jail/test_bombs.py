@@ -2,11 +2,13 @@
 
 import pytest
 
+from tests.autograder.jail.conftest import processes
+
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
-def server_survives(run, server, server_pid, processes):
+def server_survives(run, server, server_pid):
     """After every test: nothing is left running, and the same server runs the next notebook."""
     before = processes(server)
     yield

@@ -16,8 +16,8 @@ from autograder.errors import JailError, ServerDied
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import bubblewrap, client, launch
 from autograder.jail.outside.client import Server, Zygote
-from tests.autograder.jail.conftest import make_job
-from tests.processes import is_alive, processes_below, wait_until_gone
+from tests.autograder.jail.conftest import make_job, processes
+from tests.processes import is_alive, wait_until_gone
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +73,7 @@ def test_frames_are_seen_as_they_come(server):
 
 
 @KILLED_OR_STOPPED
-def test_a_killed_or_stopped_server_is_replaced_and_nothing_is_left(own_server, processes, number):
+def test_a_killed_or_stopped_server_is_replaced_and_nothing_is_left(own_server, number):
     before = processes(own_server)
     os.kill(before[-1], number)
     outcome = own_server.run(b"send(b'frame')")
@@ -85,7 +85,7 @@ def test_a_killed_or_stopped_server_is_replaced_and_nothing_is_left(own_server, 
     wait_until_gone(after)
 
 
-def test_a_server_that_dies_twice_under_a_job(own_server, processes):
+def test_a_server_that_dies_twice_under_a_job(own_server):
     doomed = []
 
     def kill_server(frame: bytes) -> None:
@@ -100,7 +100,7 @@ def test_a_server_that_dies_twice_under_a_job(own_server, processes):
     assert own_server.run(b"").status == "finished"
 
 
-def test_an_interrupted_run_leaves_nothing_running(own_server, processes):
+def test_an_interrupted_run_leaves_nothing_running(own_server):
     running = []
 
     def interrupt(frame: bytes) -> None:
@@ -112,17 +112,11 @@ def test_an_interrupted_run_leaves_nothing_running(own_server, processes):
     wait_until_gone(running)
 
 
-def test_a_server_lives_through_a_long_job(own_server, processes):
+def test_a_server_lives_through_a_long_job(own_server):
     """Longer than the silence that would mean its death: it says that it is alive."""
     before = processes(own_server)
     assert own_server.run(b"import time; time.sleep(3)").status == "finished"
     assert processes(own_server) == before
-
-
-def below(zygote: Zygote) -> list[int]:
-    """The processes of a zygote, from bubblewrap to the servers that it forked, and their forks."""
-    first = zygote._process.popen.pid
-    return [first, *processes_below(first)]
 
 
 def private_bytes(pid: int) -> int:
@@ -134,7 +128,7 @@ def test_what_servers_import_is_in_memory_once(zygote):
     """A server of this zygote holds 100 MB."""
     servers = [zygote.server() for _ in range(3)]
     assert [server.run(b"send(b'frame')").frames for server in servers] == [(b"frame",)] * 3
-    forked = below(zygote)[-3:]
+    forked = processes(zygote)[-3:]
     assert all(private_bytes(pid) < 50_000_000 for pid in forked)
     for server in servers:
         server.close()
@@ -147,7 +141,7 @@ LARGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 @pytest.mark.skipif(
     not LARGE_PAGES.exists() or "[never]" in LARGE_PAGES.read_text(), reason="the system has no large pages"
 )
-def test_a_good_part_of_what_a_fork_would_copy_one_by_one_lies_in_large_pages(server, processes):
+def test_a_good_part_of_what_a_fork_would_copy_one_by_one_lies_in_large_pages(server):
     warm = Path(f"/proc/{processes(server)[-1]}/smaps_rollup").read_text().splitlines()
     (large,) = (int(line.split()[1]) << 10 for line in warm if line.startswith("AnonHugePages"))
     assert large > 30_000_000
@@ -159,27 +153,27 @@ def test_a_server_of_a_zygote_dies_alone_and_its_submission_with_it(zygote, numb
     doomed = []
 
     def kill_server(frame: bytes) -> None:
-        *_, fork = below(zygote)
+        *_, fork = processes(zygote)
         one = int(Path(f"/proc/{fork}/stat").read_bytes().rpartition(b")")[2].split()[1])
         doomed.extend([one, fork])
         os.kill(one, number)
 
-    parent, *_ = below(zygote)
+    parent, *_ = processes(zygote)
     with pytest.raises(ServerDied, match="stopped while it was running a job|silent for 2.5 s"):
         one.run(SLEEPER, on_frame=kill_server)
     wait_until_gone(doomed)
     beside = other._process
     assert one.run(b"").status == other.run(b"").status == "finished"
-    assert other._process is beside and below(zygote)[0] == parent
+    assert other._process is beside and processes(zygote)[0] == parent
 
 
 def test_a_submission_that_is_killed_harms_no_server(zygote):
     one, other = zygote.server(), zygote.server()
-    before = below(zygote)
-    outcome = one.run(SLEEPER, on_frame=lambda frame: os.kill(below(zygote)[-1], signal.SIGKILL))
+    before = processes(zygote)
+    outcome = one.run(SLEEPER, on_frame=lambda frame: os.kill(processes(zygote)[-1], signal.SIGKILL))
     assert outcome.status == "killed"  # inside nobody could have done that
     assert one.run(b"").status == other.run(b"").status == "finished"
-    assert below(zygote) == before
+    assert processes(zygote) == before
 
 
 def test_a_zygote_that_dies_while_its_servers_work_costs_no_job(zygote):
@@ -190,11 +184,11 @@ def test_a_zygote_that_dies_while_its_servers_work_costs_no_job(zygote):
         running = [pool.submit(server.run, work, lambda frame: begun.release()) for server in servers]
         for _ in servers:
             begun.acquire()
-        *_, parent, _, _, _, _ = before = below(zygote)
+        *_, parent, _, _, _, _ = before = processes(zygote)
         os.kill(parent, signal.SIGKILL)
     assert [one.result().frames for one in running] == [(b"begun", b"done")] * 2
     wait_until_gone(before)
-    after = below(zygote)
+    after = processes(zygote)
     zygote.close()
     wait_until_gone(after)
 
@@ -208,7 +202,7 @@ def test_nobody_holds_a_socket_of_another(zygote):
     for server in servers:
         (seen,) = server.run(look).frames
         assert b"/dev/null" in seen and b"pipe:" in seen and b"socket:" not in seen
-    everyone = below(zygote)[-4:]
+    everyone = processes(zygote)[-4:]
     sockets = [[link for link in links_of(pid) if link.startswith("socket:")] for pid in everyone]
     assert [len(own) for own in sockets] == [1] * 4 and len({own for (own,) in sockets}) == 4
 
@@ -220,7 +214,7 @@ def links_of(pid: int) -> list[str]:
 @KILLED_OR_STOPPED
 def test_a_zygote_that_dies_or_stops_is_replaced(zygote, number):
     server = zygote.server()
-    before = below(zygote)
+    before = processes(zygote)
     os.kill(before[-2], number)
     if number == signal.SIGSTOP:
         server._process.kill()  # it would live on: only another is asked of the zygote
@@ -384,7 +378,7 @@ def test_without_a_jail_the_same_notebooks_run(run_plain):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="relies on Linux's child subreaper")
-def test_without_a_jail_detached_processes_end_too(run_plain, plain_server, processes):
+def test_without_a_jail_detached_processes_end_too(run_plain, plain_server):
     before = processes(plain_server)
     ran = run_plain("""
         import os, time

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.jail.outside import bubblewrap
+from tests.autograder.jail.conftest import processes
 from tests.conftest import COURSE_VIEW
 
 pytestmark = pytest.mark.slow
@@ -46,7 +47,7 @@ def test_the_session_is_its_own(run):
 
 
 @pytest.mark.parametrize("target", ["0", "-1", "os.getppid()", "1"])
-def test_signals_stay_inside(run, server_pid, server, processes, target):
+def test_signals_stay_inside(run, server_pid, server, target):
     ran = run(f"import os\nfor number in (15, 19, 9):\n    os.kill({target}, number)", "print(7)")
     assert ran.value() == 7
     assert processes(server)[-1] == server_pid
@@ -349,7 +350,7 @@ def test_the_environment_holds_what_we_put_there(run):
     assert set(found) <= known
 
 
-def test_no_process_of_the_jail_knows_the_engines_environment(server, processes):
+def test_no_process_of_the_jail_knows_the_engines_environment(server):
     known = {*bubblewrap.variables(COURSE_VIEW), *bubblewrap.places(""), "PWD", "PATH", "LC_CTYPE"}
     for pid in processes(server):
         environment = Path(f"/proc/{pid}/environ").read_text().split("\0")
