@@ -12,7 +12,7 @@ from autograder.errors import CourseError
 from autograder.generating import release_bytes
 from autograder.grading.regrade import PENALTY, TOTAL, Change, regrade
 from autograder.grading.run import Options, find_submissions
-from tests.autograder.road import hand_in, perfect_notebook, with_cell
+from tests.autograder.road import with_cell
 from tests.autograder.small_class import CORRECTION, FIRST, FORMULA, NAME, SCRIPT, SECOND, WRITTEN, Class
 
 pytestmark = pytest.mark.slow
@@ -148,16 +148,6 @@ def test_what_is_handed_in_meanwhile_is_left_as_it_was(own_class, what):
     done = run(own_class, student, "fay", agree=agree)
     assert done.left == [student] and everything(own_class)[student] == before[student]
     assert everything(own_class)["fay"] != before["fay"]
-
-
-def test_a_new_hand_in_and_a_new_student_are_named_as_such(own_class):
-    perfect = perfect_notebook(own_class.assignment)
-    for student in ("gil", "new"):
-        hand_in(own_class.course, student, own_class.assignment, perfect)
-    changes = run(own_class, "gil", "new", agree=lambda changes: False).changes
-    assert {change.why for change in changes if change.student == "new"} == {"not graded before"}
-    whys = [change.why for change in changes if change.student == "gil" and change.what != TOTAL]
-    assert whys and all(why.startswith("handed in anew; was: ") for why in whys)
 
 
 def test_points_that_changed(own_class):

@@ -77,7 +77,7 @@ def test_the_reason_asks_no_instructor_to_write_code(small):
     small.hand_in("ada", total="def total(values):\n    raise NotImplementedError")
     done, _ = run(small, agree=False)
     (why,) = (change.why for change in done.changes if change.what == "steps.total")
-    assert why.endswith("was: right; now: not answered")
+    assert why == "handed in anew; was: right; now: not answered"
 
 
 def test_a_release_older_than_its_source_changes_nothing(corrected):
