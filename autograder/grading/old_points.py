@@ -18,14 +18,13 @@ class OldPoints:
 
     assignment: Assignment
     points: dict[str, tuple[float, float]]  # {cell: before and now}
-    titles: dict[str, str]  # what people read in the place of grade ids
     students: tuple[str, ...]
     by_hand: bool  # a person gave one of the scores
 
     def __str__(self) -> str:
+        titles = self.assignment.titles
         changed = ", ".join(
-            f"{self.titles.get(cell, cell)} {before:g} → {now:g}"
-            for cell, (before, now) in self.points.items()
+            f"{titles.get(cell, cell)} {before:g} → {now:g}" for cell, (before, now) in self.points.items()
         )
         count = len(self.students)
         names = [", ".join(self.students[:SHOWN]), f"and {count - SHOWN} more"][: 1 + (count > SHOWN)]
@@ -74,4 +73,4 @@ def scores_with_old_points(assignment: Assignment) -> OldPoints | None:
         by_hand = by_hand or not changed.keys().isdisjoint(of_person)
         if changed:
             students.append(student)
-    return OldPoints(assignment, changes, assignment.titles, tuple(students), by_hand) if students else None
+    return OldPoints(assignment, changes, tuple(students), by_hand) if students else None
