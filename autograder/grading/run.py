@@ -1,6 +1,7 @@
 """Grade a class: everything under submitted/, in the servers of this machine or on a cluster, into the gradebook."""
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -217,6 +218,16 @@ def read_all(
             submission = read_submission(folder, student, assignment, release)
         except NotRead as error:
             left.append(LeftOut(student, str(error)))
+        except Exception as error:  # ours, and no reason to grade nobody
+            logging.getLogger(__name__).exception("%s was not graded.", student)
+            fault = f"{type(error).__name__}: {error}".removesuffix(": ")
+            left.append(
+                LeftOut(
+                    student,
+                    f"This submission could not be read because of a fault in the autograder: {fault}. The others were "
+                    "graded. Send the traceback above to the course's authors.",
+                )
+            )
         else:
             troubles = (submission.time_unread, GRADED_IN_TIME), (submission.another, GRADED_AS_IT_IS)
             for trouble, what_to_do in troubles:
