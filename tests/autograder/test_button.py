@@ -40,10 +40,10 @@ def hand_in_late(course: Course, when: str, **cells: str) -> None:
     (course.hand_in("dua", **cells) / "timestamp.txt").write_text(when)
 
 
-def press(course: Course, student: str) -> dict:
+def press(root: Path, name: str, student: str) -> dict:
     """What the button does, and the words that its dialog shows."""
-    api = NbGraderAPI(course_directory(course.root), config=load(course.root))
-    return api.autograde(NAME, student)
+    api = NbGraderAPI(course_directory(root), config=load(root))
+    return api.autograde(name, student)
 
 
 def graded(course: Course, student: str) -> tuple:
@@ -121,13 +121,13 @@ def test_a_failure_is_one_sentence_and_what_was_graded_before_stays(course, word
     course.hand_in("ada", total=WORSE)  # not in the store
     before = graded(course, "ada")
     with FAILURES[words](course):
-        answer = press(course, "ada")
+        answer = press(course.root, NAME, "ada")
     assert not answer["success"] and "error" not in answer
     log = answer["log"]
     assert words in " ".join(log.split()) and "Traceback" not in log and len(log) < 600
     assert graded(course, "ada") == before
 
-    answer = press(course, "ada")  # it was mended
+    answer = press(course.root, NAME, "ada")  # it was mended
     assert answer["success"] and answer["log"].startswith("ada: "), answer["log"]
     assert graded(course, "ada") != before
 
@@ -146,20 +146,20 @@ def test_a_rule_for_late_penalties_that_fails_leaves_the_scores_of_before(course
     before = graded(course, "dua")
     words = r"The rule for late penalties, Broken, fails for dua, who has \d+ points and is 158400 s late: ZeroDiv"
     with settings(course, BROKEN_RULE):
-        answer = press(course, "dua")
+        answer = press(course.root, NAME, "dua")
         assert not answer["success"] and re.search(words, " ".join(answer["log"].split()))
         with pytest.raises(CourseError, match=words):
             course.grade_class()
     assert graded(course, "dua") == before
 
-    assert press(course, "dua")["success"]
+    assert press(course.root, NAME, "dua")["success"]
     assert graded(course, "dua")[1] != before[1]
 
 
 def test_a_student_who_was_not_graded_before_has_nothing_graded_afterwards(course):
     course.hand_in("new")
     with the_jail_does_not_start(), settings(course, "c.Jail.cell_seconds = 5"):
-        assert "new was not graded" in press(course, "new")["log"]
+        assert "new was not graded" in press(course.root, NAME, "new")["log"]
     assert not course.assignment.autograded("new").exists()
 
 
@@ -179,6 +179,6 @@ def test_a_submission_that_cannot_be_run_is_graded_and_the_dialog_says_why(
     course.hand_in("hao", notebook)
     dying = Pool([cut_off(Ending.DIED)])
     monkeypatch.setattr("autograder.grading.engine.LocalPool", lambda settings: dying)
-    answer = press(course, "hao")
+    answer = press(course.root, NAME, "hao")
     assert answer["success"]
     assert answer["log"].startswith("hao: 0 of ") and words in " ".join(answer["log"].split())

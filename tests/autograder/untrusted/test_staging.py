@@ -72,7 +72,7 @@ def test_the_button_changes_nothing_that_was_handed_in(own_class, tmp_path):
     (folder / "timestamp.txt").unlink(missing_ok=True)
     os.mkfifo(folder / "timestamp.txt")  # reading it would wait for ever
     before = untouched(folder)
-    answer = press(own_class, "bob")
+    answer = press(own_class.course, NAME, "bob")
     assert answer["success"], answer["log"]
     assert untouched(folder) == before
     graded = own_class.course / "autograded" / "bob" / NAME
@@ -88,6 +88,6 @@ def test_a_link_in_the_notebook_s_place_is_the_student_s_verdict_and_stays(own_c
     notebook = own_class.course / "submitted" / "bea" / NAME / f"{NAME}.ipynb"
     notebook.unlink()
     notebook.symlink_to(own_class.course / "solutions" / NAME / f"{NAME}.py")
-    answer = press(own_class, "bea")
+    answer = press(own_class.course, NAME, "bea")
     assert answer["success"] and "not a regular file" in " ".join(answer["log"].split())
     assert notebook.is_symlink()
