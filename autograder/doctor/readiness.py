@@ -22,5 +22,5 @@ class Readiness:
 
     def line(self, what: str) -> str:
         """In words, with what was looked at; the remedy in a line of its own."""
-        remedy = f"\n  {'':<10} → {self.remedy}" if self.remedy else ""
-        return f"{self.state} {what:<10} {self.finding}{remedy}"
+        remedy = f"\n  {'':<11} → {self.remedy}" if self.remedy else ""
+        return f"{self.state} {what:<11} {self.finding}{remedy}"
