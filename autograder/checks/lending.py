@@ -162,10 +162,11 @@ def _put(name: str, source: str, names: dict[str, Any]) -> None:
 
 def _stubs(source: str, names: Mapping[str, Any]) -> bool:
     """Whether something that this source would define is a stub in the notebook."""
-    return any(_is_stub(names.get(bound)) for bound in bound_names(source))
+    return any(is_stub(names.get(bound)) for bound in bound_names(source))
 
 
-def _is_stub(value: Any) -> bool:
+def is_stub(value: Any) -> bool:
+    """Whether a function, or a method of a class, still stops where the released one does."""
     methods = vars(value).values() if isinstance(value, type) else [value]
     codes = [getattr(method, "__code__", None) for method in methods]
     return any(isinstance(code, CodeType) and "NotImplementedError" in code.co_names for code in codes)

@@ -203,3 +203,24 @@ def test_what_it_needs_must_have_been_run(course, tmp_path):
         assert "`np` is not defined yet: run the cells above first" in words(told)
         *_, lent = person.run([*cells("imports", "double"), cell("anywhere", BORROW)])
         assert words(lent).startswith("○ demo.double")
+
+
+class Begun:
+    def __init__(self):
+        self.ready = True
+
+    def forward(self, x):
+        raise NotImplementedError
+
+
+class Done:
+    def forward(self, x):
+        return x
+
+
+@pytest.mark.parametrize(
+    ("value", "stub"),
+    [(Begun, True), (Begun.forward, True), (Done, False), (Done.forward, False), (None, False)],
+)
+def test_a_class_is_a_stub_while_one_of_its_methods_is(value, stub):
+    assert lending.is_stub(value) == stub
