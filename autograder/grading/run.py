@@ -224,8 +224,8 @@ def read_all(
             left.append(
                 LeftOut(
                     student,
-                    f"This submission could not be read because of a fault in the autograder: {fault}. The others were "
-                    "graded. Send the traceback above to the course's authors.",
+                    f"This submission could not be read because of a fault in the autograder: {fault}. Send the traceback "
+                    "above to the course's authors.",
                 )
             )
         else:

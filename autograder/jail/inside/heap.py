@@ -40,10 +40,8 @@ def prepare() -> None:
     libc.free(libc.malloc(PIECE + HUGE_PAGE // 2))
     pieces = [libc.malloc(PIECE) for _ in range(HEAP // PIECE)]
     libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    for start, size in large_pages_of_heap():
-        libc.madvise(
-            start, size, PREFER_HUGE_PAGES
-        )  # a kernel that cannot follow refuses, and nothing is lost
+    for start, size in large_pages_of_heap():  # a kernel that cannot follow refuses, and nothing is lost
+        libc.madvise(start, size, PREFER_HUGE_PAGES)
     for piece in pieces[:-1]:  # the last stays: what is free at the heap's end would be given back
         libc.free(piece)
 
