@@ -159,6 +159,10 @@ def _array(value: Any, notes: dict[str, None], adapter: Arrays, inside: str = ""
         value = _stacked(value, notes, adapter)
     else:
         raise WrongType(f"a {inside} that contains {_kind(value)}" if inside else _kind(value))
+    if (
+        value.dtype.kind == "O" and read is None
+    ):  # what numpy makes of a Python number that none of its types holds
+        raise WrongType("an integer that does not fit into 64 bits")
     if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
         raise WrongType(f"an array of {value.dtype}")
     if value.dtype.kind == "u" and value.dtype.itemsize > 1:

@@ -17,10 +17,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.api import Grade, Gradebook
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.course import Assignment
+from tests.autograder.commands import command
 from tests.plain.hand_ins import CUT, DELETED, TOO_MUCH, WRITTEN, make_plain_course
 
 OF_NBGRADER = [name for name in WRITTEN if name != "mixed"]  # it cannot judge an exercise
@@ -58,13 +57,6 @@ def nbgrader(course: Path, *command: str, may_fail: bool = False) -> subprocess.
     done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
     assert may_fail or done.returncode == 0, done.stderr
     return done
-
-
-def call(*command: str) -> str:
-    """What our command says in this folder, where it ends without an error."""
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 0, (done.output, done.exception)
-    return done.output
 
 
 def scores(course: Path, name: str) -> Scores:
@@ -110,7 +102,7 @@ def digest_of(course: Path, name: str) -> str:
 def test_each_cell_has_the_score_that_nbgrader_gives(name, course, of_nbgrader, monkeypatch):
     ended, theirs = given_by_nbgrader(of_nbgrader, name)
     monkeypatch.chdir(course)
-    call("grade", name, "--workers", "1")
+    command("grade", name, "--workers", "1")
     ours = scores(course, name)
 
     assert ended == (name != STOPS)
@@ -132,7 +124,7 @@ def test_a_release_of_nbgraders_own_is_graded_as_it_is(course, of_nbgrader, monk
     for name in ("survey", "squares"):
         nbgrader(of_nbgrader, "generate_assignment", name, "--force")
         monkeypatch.chdir(of_nbgrader)
-        call("grade", name, "right", "partly" if name == "survey" else "no-error")
+        command("grade", name, "right", "partly" if name == "survey" else "no-error")
         worth = sum(
             cell.metadata.nbgrader.points
             for cell in Assignment(course, name).test_cells(Assignment(course, name).read_release())

@@ -4,9 +4,10 @@ import shutil
 
 import pytest
 
+from tests.autograder.commands import command
 from tests.conftest import ROOT
 from tests.plain.habits import HABITS, write_habits
-from tests.plain.test_against_nbgrader import call, given_by_nbgrader, scores
+from tests.plain.test_against_nbgrader import given_by_nbgrader, scores
 
 DIFFERENT = {
     "kernel": "| `get_ipython().kernel` |",
@@ -21,8 +22,8 @@ def test_each_habit_has_the_score_that_nbgrader_gives_or_a_row_in_the_table(tmp_
     shutil.copytree(tmp_path / "course", tmp_path / "theirs")
     ended, theirs = given_by_nbgrader(tmp_path / "theirs", "habits")
     monkeypatch.chdir(tmp_path / "course")
-    call("build")
-    call("grade", "habits", "--workers", "1")
+    command("build")
+    command("grade", "habits", "--workers", "1")
     ours = scores(tmp_path / "course", "habits")
     assert ended and theirs.keys() == ours.keys() == {("ada", habit) for habit in HABITS}
     assert {habit for (_, habit), score in theirs.items() if ours["ada", habit] != score} == DIFFERENT.keys()

@@ -15,9 +15,10 @@ from autograder.course import Assignment
 from autograder.errors import CourseError, KernelFailed
 from autograder.gradebook.feedback import page_of
 from autograder.kernels import installed
+from tests.autograder.commands import command
 from tests.autograder.road import hand_in, with_cell
 from tests.plain.hand_ins import right_notebook
-from tests.plain.test_against_nbgrader import call, nbgrader, scores
+from tests.plain.test_against_nbgrader import nbgrader, scores
 from tests.toy_kernel import install
 
 pytestmark = pytest.mark.slow
@@ -141,7 +142,7 @@ def of_class(request, tmp_path_factory):
             monkeypatch.setenv("JUPYTER_PATH", str(install(tmp_path_factory.mktemp("jupyter"))))
         monkeypatch.chdir(root)
         one = Class(root, language)
-        call("build", NAME)
+        command("build", NAME)
         right = right_notebook(one.assignment)
         for student, text in {
             "right": language.double,
@@ -164,7 +165,7 @@ def test_the_release_holds_no_solution_and_no_hidden_test(of_class):
 @pytest.fixture(scope="module")
 def graded(of_class) -> str:
     """What the command says that grades the class."""
-    return call("grade", NAME, "--workers", "1")
+    return command("grade", NAME, "--workers", "1")
 
 
 def test_nothing_stops_the_run_and_each_has_what_was_earned(of_class, graded):
@@ -185,16 +186,16 @@ def test_nothing_stops_the_run_and_each_has_what_was_earned(of_class, graded):
 
 
 def test_a_run_goes_on_where_it_was(of_class, graded):
-    assert "Nothing to run" in call("grade", NAME, "right", "wrong")
+    assert "Nothing to run" in command("grade", NAME, "right", "wrong")
     of_class.assignment.autograded("right").joinpath(f"{NAME}.ipynb").unlink()
     hand_in(of_class.root, "late", of_class.assignment, right_notebook(of_class.assignment))
-    assert "1 of 2 submissions to be run" in call("grade", NAME, "right", "late")
+    assert "1 of 2 submissions to be run" in command("grade", NAME, "right", "late")
     assert of_class.assignment.autograded("right").joinpath(f"{NAME}.ipynb").exists()
     shutil.rmtree(of_class.root / "submitted" / "late")
 
 
 def test_feedback_says_why_and_shows_no_hidden_test(of_class, graded):
-    call("feedback", NAME, "wrong", "loops")
+    command("feedback", NAME, "wrong", "loops")
     page = unescape(page_of(of_class.assignment, "wrong").read_text())
     assert of_class.language.why in page and "double-test</a>, 0 of 2" in page
     assert "There are hidden tests here" in page
@@ -208,8 +209,8 @@ def test_each_cell_has_the_score_that_nbgrader_gives(of_class, graded, tmp_path)
     of_class.copy_to(tmp_path, "source", "submitted")
     for student in ("eats", "floods"):
         shutil.rmtree(tmp_path / "submitted" / student)
-    for command in ("generate_assignment", "autograde"):
-        nbgrader(tmp_path, command, NAME)
+    for step in ("generate_assignment", "autograde"):
+        nbgrader(tmp_path, step, NAME)
     theirs, ours = scores(tmp_path, NAME), scores(of_class.root, NAME)
     assert {where: ours[where] for where in theirs} == theirs
     assert {student for student, _ in theirs} == {"right", "wrong", "loops", "untouched"}
@@ -227,7 +228,7 @@ def test_without_the_kernel_nobody_is_graded_and_everything_else_works(of_class,
     monkeypatch.setattr("jupyter_core.paths.SYSTEM_JUPYTER_PATH", [])
     of_class.copy_to(tmp_path, "source", "submitted")
     monkeypatch.chdir(tmp_path)
-    call("build", NAME)
+    command("build", NAME)
     done = CliRunner().invoke(app, ["grade", NAME])
     assert isinstance(done.exception, CourseError) and "is not installed here. Nothing was run" in str(
         done.exception

@@ -31,9 +31,10 @@ from autograder.report import contents, read_class
 from autograder.results import Result
 from autograder.source import grade_id
 from autograder.untrusted.submission import read_submission
+from tests.autograder.commands import command
 from tests.autograder.road import hand_in, with_cell
 from tests.plain.hand_ins import CUT, DELETED, TOO_MUCH, make_plain_course, notebooks, right_notebook
-from tests.plain.test_against_nbgrader import call, nbgrader, scores
+from tests.plain.test_against_nbgrader import nbgrader, scores
 
 pytestmark = pytest.mark.slow
 
@@ -261,7 +262,7 @@ def test_the_notebook_for_people_shows_the_tests_outputs_and_why_others_were_not
     monkeypatch.chdir(course)
     one = Assignment(course, "squares")
     hand_in(course, "dies", one, with_cell(right_notebook(one), "standardise", "import os\nos._exit(0)"))
-    call("grade", "squares", "no-error", "dies", "--workers", "1")
+    command("grade", "squares", "no-error", "dies", "--workers", "1")
 
     def texts(student: str) -> dict[str, str]:
         notebook = nbformat.read(course / "autograded" / student / "squares" / "squares.ipynb", as_version=4)
@@ -325,7 +326,7 @@ def test_nbgraders_own_command_with_our_plug_in_records_the_same(course, monkeyp
         if folder.name not in ("right", "partly", "stops"):
             shutil.rmtree(folder)
     monkeypatch.chdir(course)
-    call("grade", "survey", "--workers", "1")
+    command("grade", "survey", "--workers", "1")
     recorded = scores(course, "survey")
     assert {score for score, _ in recorded.values()} == {None, 0, 1, 1.5, 2, 4}
     (course / "gradebook.db").unlink()
@@ -336,7 +337,7 @@ def test_nbgraders_own_command_with_our_plug_in_records_the_same(course, monkeyp
 
 def test_the_report_has_a_line_for_each_test_cell(course, monkeypatch):
     monkeypatch.chdir(course)
-    call("grade", "squares", "right", "no-error", "stops", "--workers", "1")
+    command("grade", "squares", "right", "no-error", "stops", "--workers", "1")
     shown = contents(read_class(Assignment(course, "squares")))
     rows = {row.name: (row.right, row.statuses) for row in shown["exercises"]}
     assert rows == {
@@ -350,11 +351,11 @@ def test_the_report_has_a_line_for_each_test_cell(course, monkeypatch):
 def test_feedback_hides_the_tests_that_formgrader_shows(course, monkeypatch):
     monkeypatch.chdir(course)
     one = Assignment(course, "squares")
-    call("grade", "squares", "passes-what-is-shown", "--workers", "1")
+    command("grade", "squares", "passes-what-is-shown", "--workers", "1")
     assert "squares(12)[-1]" in (one.autograded("passes-what-is-shown") / "squares.ipynb").read_text()
 
     def page() -> str:
-        call("feedback", "squares", "passes-what-is-shown")
+        command("feedback", "squares", "passes-what-is-shown")
         html = page_of(one, "passes-what-is-shown").read_text()
         return unescape(re.sub(r"<[^>]+>", "", html))
 

@@ -7,8 +7,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course import find_notebooks
+from tests.autograder.commands import command
 from tests.autograder.of_nbgrader import SETTINGS, WRONG, answer, make_course
-from tests.plain.test_against_nbgrader import call, nbgrader
+from tests.plain.test_against_nbgrader import nbgrader
 
 NAME, FILES = "Blatt 1 (neu)", ("part_a", "Teil B")
 LATE = '\nc.LateSubmissionPlugin.penalty_method = "zero"\n'
@@ -58,7 +59,7 @@ def test_scores_are_those_of_nbgrader(tmp_path, monkeypatch):
     for course in (theirs, button):
         nbgrader(course, "autograde", NAME)
     monkeypatch.chdir(ours)
-    call("grade", NAME)
+    command("grade", NAME)
 
     given = recorded(theirs)
     assert recorded(ours) == given and recorded(button) == given
