@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from autograder.checks.storing import aside, try_lock, write_aside
+from autograder.checks.storing import aside, locked, try_lock, write_aside
 from autograder.errors import CourseError
 
 UNWRITABLE = (PermissionError, FileExistsError, NotADirectoryError, IsADirectoryError)
@@ -85,6 +85,21 @@ def restored_on_failure(folder: Path) -> Iterator[None]:
             if before.exists():
                 shutil.copytree(before, folder)
             raise
+
+
+def kept_secret(path: Path, new: bytes) -> bytes:
+    """The secret in a file that only its owner may read; `new` where there is none yet.
+
+    Programs that ask for it at the same time all get the same one. An empty file, as a full disk leaves it, is no secret.
+    """
+    with locked(path.with_suffix(".lock")):
+        if not path.exists() or not path.stat().st_size:
+            with (
+                aside(path) as name,
+                os.fdopen(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file,
+            ):
+                file.write(new)
+        return path.read_bytes()
 
 
 class Busy(CourseError):

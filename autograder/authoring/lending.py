@@ -4,9 +4,7 @@ Each notebook has a key of its own. In a class they are made from a secret of th
 and in no repository; for those who learn alone, whose release has the keys in it, from the notebook's name.
 """
 
-import os
 import secrets
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from autograder.checks.lent_file import KEY_BYTES, key_text, seal
 from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
+from autograder.files import kept_secret
 from autograder.grading.reference import solution_sources
 
 PUBLIC = b"for everybody"
@@ -66,14 +65,7 @@ def secret_file(root: Path) -> Path:
 
 def _secret(root: Path) -> bytes:
     """The course's secret; made when it is first needed."""
-    path = secret_file(root)
-    path.parent.mkdir(exist_ok=True)
-    with (
-        suppress(FileExistsError),
-        os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file,
-    ):
-        file.write(f"{secrets.token_urlsafe(KEY_BYTES)}\n")
-    return path.read_text(encoding="utf-8").strip().encode()
+    return kept_secret(secret_file(root), f"{secrets.token_urlsafe(KEY_BYTES)}\n".encode()).strip()
 
 
 def _derived(secret: bytes, assignment: Assignment) -> bytes:

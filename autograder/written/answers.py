@@ -2,11 +2,11 @@
 
 import hashlib
 import hmac
-import os
 import secrets
 from pathlib import Path
 
 from autograder.course import Assignment
+from autograder.files import kept_secret
 from autograder.gradebook.history import read_history
 
 ALIAS = 12  # hexadecimal digits
@@ -40,7 +40,7 @@ class Aliases:
     """Names that say nothing of the student, others for each question. Who has the course's folder can undo them."""
 
     def __init__(self, root: Path):
-        self._secret = _secret(root / ".autograder" / "written" / "secret")
+        self._secret = kept_secret(root / ".autograder" / "written" / "secret", secrets.token_bytes(32))
 
     def alias(self, question: str, student: str) -> str:
         """Twelve hexadecimal digits, the same each time; another question gives the student others."""
@@ -52,14 +52,3 @@ class Aliases:
 
     def _digest(self, question: str, student: str) -> "hmac.HMAC":
         return hmac.new(self._secret, f"{question}/{student}".encode(), hashlib.sha256)
-
-
-def _secret(path: Path) -> bytes:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(handle, "wb") as file:
-        file.write(secrets.token_bytes(32))
-    return path.read_bytes()
