@@ -61,10 +61,9 @@ class ELMo(nn.Module):
 
     def encode(self, x: Float[Tensor, "B T D"], real: Bool[Tensor, "B T"]) -> Float[Tensor, "layers B T 2D"]:
         """The representations: the backward stack reads each row from its last real token to its first."""
-        order = reading_order(real)  # B T
-        reversed_x = x.take_along_dim(order[:, :, None], dim=1)
-        left, right = self.forward_stack(x), self.backward_stack(reversed_x)  # L+1 B T D
-        right = right.take_along_dim(order[None, :, :, None], dim=2)  # and back: the order is its own inverse
+        order, row = reading_order(real), torch.arange(len(real))[:, None]  # B T, B 1
+        left, right = self.forward_stack(x), self.backward_stack(x[row, order])  # L+1 B T D
+        right = right[:, row, order]  # and back: the order is its own inverse
         return torch.cat([left, right], dim=-1)  # L+1 B T 2D
 
 

@@ -342,7 +342,7 @@ def ten_nearest_and_move(rows: list[int]) -> tuple[Int[Tensor, "2 n 10"], Float[
         for similarity in (there, here):
             similarity[torch.arange(len(some)), some] = -torch.inf
         ten = there.topk(10).indices
-        ranks = [(here > here.gather(1, one.unsqueeze(1))).sum(dim=1) + 1 for one in ten.T]
+        ranks = [(here > here.gather(1, one.unsqueeze(1))).sum(dim=1, dtype=torch.int32) + 1 for one in ten.T]
         medians.append(torch.stack(ranks).float().quantile(0.5, dim=0))
         nearest_words.append(torch.stack([ten, here.topk(10).indices]))
     return torch.cat(nearest_words, dim=1), torch.cat(medians)

@@ -1192,6 +1192,7 @@ def mix_cases(draw: Draw) -> Iterator[Case]:
         }
 
 
+VARIANCE = "(R - mean).square().mean(dim=-1, keepdim=True)"
 NORMED = "(R - mean) / (variance + 1e-5) ** 0.5"
 SOFT = "torch.softmax(s, dim=0)"
 MIX = "gamma * (weights[:, None, None, None] * normed).sum(dim=0)"
@@ -1264,14 +1265,14 @@ def scalar_mix(R, s, gamma):
             "and variance, as in notebook 03.",
             edits={
                 "R.mean(dim=-1, keepdim=True)": "R.mean(dim=(1, 2, 3), keepdim=True)",
-                "R.var(dim=-1, unbiased=False, keepdim=True)": "R.var(dim=(1, 2, 3), unbiased=False, keepdim=True)",
+                VARIANCE: "(R - mean).square().mean(dim=(1, 2, 3), keepdim=True)",
             },
         ),
         Mistake(
             "variance divided by E − 1",
             "Your numbers are slightly too small. In layer norm, the variance is the sum of the squared deviations divided by "
             "the number of coordinates, E.",
-            "unbiased=False", "unbiased=True",
+            VARIANCE, "R.var(dim=-1, keepdim=True)",
         ),
         Mistake(
             "epsilon missing, of a different size, or outside the root",
@@ -1300,7 +1301,7 @@ def scalar_mix(R, s, gamma):
             "as in notebook 03.",
             edits={
                 "R.mean(dim=-1, keepdim=True)": "R.mean(dim=(-2, -1), keepdim=True)",
-                "R.var(dim=-1, unbiased=False, keepdim=True)": "R.var(dim=(-2, -1), unbiased=False, keepdim=True)",
+                VARIANCE: "(R - mean).square().mean(dim=(-2, -1), keepdim=True)",
             },
         ),
         Mistake(
