@@ -9,6 +9,7 @@ from transformers import (
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
+    PreTrainedConfig,
     PreTrainedModel,
 )
 from transformers.utils import logging
@@ -18,10 +19,19 @@ from coursekit.models.catalogue import Head, NoSuchHead
 _CLASSES = {None: AutoModel, "masked-lm": AutoModelForMaskedLM, "causal-lm": AutoModelForCausalLM}
 
 
-def read_model(folder: Path, head: Head, attentions: bool, gguf_file: str | None = None) -> PreTrainedModel:
-    """The model of a folder, or of the named GGUF file in it. Raises NoSuchHead if any of its weights would be random."""
+def read_model(
+    folder: Path,
+    head: Head,
+    attentions: bool,
+    gguf_file: str | None = None,
+    config: PreTrainedConfig | None = None,
+) -> PreTrainedModel:
+    """The model of a folder, or of the named GGUF file in it with this configuration.
+
+    Raises NoSuchHead if any of its weights would be random.
+    """
     read = _CLASSES[head].from_pretrained
-    options = _options(attentions) | ({"gguf_file": gguf_file} if gguf_file else {})
+    options = _options(attentions) | ({"gguf_file": gguf_file, "config": config} if gguf_file else {})
     with quiet():
         model, report = read(folder, **options)
         if report["missing_keys"] and all("pooler." in key for key in report["missing_keys"]):

@@ -16,7 +16,7 @@ from uuid import uuid4
 import platformdirs
 from safetensors import SafetensorError
 from tokenizers import pre_tokenizers
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import LlamaConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 from coursekit.models.catalogue import SMOLLM2, Head
 from coursekit.models.reading import quiet, read_model
@@ -35,10 +35,10 @@ ABANDONED = 3600
 
 
 def load(head: Head, attentions: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
-    """Model and tokeniser from a conversion (1 s), which is made now if there is none (15 to 30 s)."""
+    """Model and tokeniser from a conversion (1 s), which is made now if there is none (10 to 20 s)."""
     folder = find_conversion() or convert()
     if folder is None:
-        return read_model(SMOLLM2.package.folder(), head, attentions, FILE), read_packaged_tokenizer()
+        return read_packaged_model(head, attentions), read_packaged_tokenizer()
     return read_model(folder, head, attentions), PreTrainedTokenizerFast.from_pretrained(folder)
 
 
@@ -46,6 +46,31 @@ def tokenizer() -> PreTrainedTokenizerFast:
     """Only the tokeniser: from a conversion, otherwise from the packaged file (0.3 s)."""
     folder = find_conversion()
     return PreTrainedTokenizerFast.from_pretrained(folder) if folder else read_packaged_tokenizer()
+
+
+def packaged_config() -> LlamaConfig:
+    """What the packaged file says of the model. transformers would read the whole vocabulary for it, which takes 4 s more."""
+    return LlamaConfig(
+        vocab_size=49_152,
+        hidden_size=576,
+        intermediate_size=1536,
+        num_hidden_layers=30,
+        num_attention_heads=9,
+        num_key_value_heads=3,
+        max_position_embeddings=CONTEXT,
+        rms_norm_eps=9.999999747378752e-06,  # 1e-5 in float32
+        rope_parameters={"rope_type": "default", "rope_theta": 100_000.0},
+        bos_token_id=1,
+        eos_token_id=2,
+        pad_token_id=2,
+        unk_token_id=0,
+        tie_word_embeddings=True,
+    )
+
+
+def read_packaged_model(head: Head, attentions: bool) -> PreTrainedModel:
+    """The model of the packaged file."""
+    return read_model(SMOLLM2.package.folder(), head, attentions, FILE, packaged_config())
 
 
 def read_packaged_tokenizer() -> PreTrainedTokenizerFast:
@@ -92,7 +117,7 @@ def convert() -> Path | None:
     SMOLLM2.package.folder()
     target = conversion_folder()
     aside = target.with_name(f"{UNFINISHED}{uuid4().hex}")
-    print(f"Unpacking {SMOLLM2.name}: 15 to 30 seconds.")
+    print(f"Unpacking {SMOLLM2.name}: 10 to 20 seconds.")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target.parent)
@@ -131,7 +156,7 @@ def _find_damage(folder: Path) -> str | None:
 
 
 def _write(folder: Path) -> None:
-    model = read_model(SMOLLM2.package.folder(), "causal-lm", attentions=False, gguf_file=FILE)
+    model = read_packaged_model("causal-lm", attentions=False)
     try:
         with quiet():
             model.save_pretrained(folder)

@@ -11,12 +11,13 @@ import pytest
 import torch
 from gguf import GGUFReader
 from safetensors import safe_open
+from transformers import AutoConfig
 
 from coursekit.models import PackageUnusable, load, smollm2, tokenizer
 from coursekit.packaged import Package, digest
 from tests.coursekit.conftest import cut
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_hub")]  # the first conversion takes 15 s
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_hub")]  # the first conversion takes 10 s
 MINILM, SMOLLM2 = "all-MiniLM-L6-v2", "SmolLM2-135M-Instruct"
 PROMPT = "The capital of France is"
 
@@ -39,7 +40,7 @@ def unpacked(unpacked_folder, monkeypatch) -> Path:
 
 @pytest.fixture
 def unpacks_at_once(unpacked, monkeypatch) -> None:
-    """What a conversion writes is copied from the first one, which took 15 s: for what happens around it."""
+    """What a conversion writes is copied from the first one, which took 10 s: for what happens around it."""
     monkeypatch.setattr(
         smollm2, "_write", lambda folder: shutil.copytree(unpacked, folder, dirs_exist_ok=True)
     )
@@ -89,6 +90,12 @@ WEIGHTS = "a672150fb4f99d7c8f4168cecdd464069c0ef3a37d8113f22ddb9d48031d03cd"
 
 def test_the_weights_are_those_of_the_published_file(unpacked):
     assert digest(unpacked / smollm2.WEIGHTS) == WEIGHTS
+
+
+def test_the_configuration_is_that_of_the_published_file():
+    read = AutoConfig.from_pretrained(smollm2.SMOLLM2.package.folder(), gguf_file=smollm2.FILE).to_dict()
+    names = {name: read[name] for name in ("_name_or_path", "_model_name_or_path")}
+    assert smollm2.packaged_config().to_dict() | names == read
 
 
 def test_one_block_of_weights_is_scale_times_q_plus_offset(unpacked):
