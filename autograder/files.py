@@ -94,11 +94,9 @@ def kept_secret(path: Path, new: bytes) -> bytes:
     """
     with locked(path.with_suffix(".lock")):
         if not path.exists() or not path.stat().st_size:
-            with (
-                aside(path) as name,
-                os.fdopen(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file,
-            ):
-                file.write(new)
+            with aside(path) as name:
+                name.touch(0o600)
+                name.write_bytes(new)
         return path.read_bytes()
 
 

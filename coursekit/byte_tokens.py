@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from transformers import PreTrainedTokenizerBase
 
@@ -27,23 +27,18 @@ class ByteMerges:
 
     contents   the bytes of each of our ids
     their_id   the published id of each of our ids
-    known      the tokens of words that `encode` has met: frequent words are tokenised once, as in GPT-2's own code
     """
 
     published: PreTrainedTokenizerBase
     merges: list[tuple[int, int]]
     contents: dict[int, bytes]
     their_id: dict[int, int]
-    known: dict[tuple[Encode, str], list[int]] = field(default_factory=dict, repr=False)
 
     def encode(self, text: str, bpe_encode: Encode) -> list[int]:
         """The published token ids of a text, whose words are tokenised by `bpe_encode`."""
         split = self.published.backend_tokenizer.pre_tokenizer.pre_tokenize_str(text)
         words = [bytes_of(piece).decode() for piece, _ in split]
-        for word in words:
-            if (bpe_encode, word) not in self.known:
-                self.known[bpe_encode, word] = bpe_encode(word, self.merges)
-        return [self.their_id[token] for word in words for token in self.known[bpe_encode, word]]
+        return [self.their_id[token] for word in words for token in bpe_encode(word, self.merges)]
 
     def stages(self, word: str, bpe_encode: Encode) -> list[list[bytes]]:
         """The bytes of a word, then its tokens after each merge that changed them."""

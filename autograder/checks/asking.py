@@ -159,9 +159,8 @@ def _array(value: Any, notes: dict[str, None], adapter: Arrays, inside: str = ""
         value = _stacked(value, notes, adapter)
     else:
         raise WrongType(f"a {inside} that contains {_kind(value)}" if inside else _kind(value))
-    if (
-        value.dtype.kind == "O" and read is None
-    ):  # what numpy makes of a Python number that none of its types holds
+    # What numpy makes of a Python number that none of its types holds.
+    if value.dtype.kind == "O" and read is None:
         raise WrongType("an integer that does not fit into 64 bits")
     if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
         raise WrongType(f"an array of {value.dtype}")

@@ -26,12 +26,13 @@ def read_model(
     gguf_file: str | None = None,
     config: PreTrainedConfig | None = None,
 ) -> PreTrainedModel:
-    """The model of a folder, or of the named GGUF file in it with this configuration.
+    """The model of a folder, or of the named GGUF file in it; `config` is read there if it is not given.
 
     Raises NoSuchHead if any of its weights would be random.
     """
     read = _CLASSES[head].from_pretrained
-    options = _options(attentions) | ({"gguf_file": gguf_file, "config": config} if gguf_file else {})
+    given = {name: value for name, value in (("gguf_file", gguf_file), ("config", config)) if value}
+    options = _options(attentions) | given
     with quiet():
         model, report = read(folder, **options)
         if report["missing_keys"] and all("pooler." in key for key in report["missing_keys"]):

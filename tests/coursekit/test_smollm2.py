@@ -17,7 +17,7 @@ from coursekit.models import PackageUnusable, load, smollm2, tokenizer
 from coursekit.packaged import Package, digest
 from tests.coursekit.conftest import cut
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_hub")]  # the first conversion takes 10 s
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_hub")]  # the first conversion takes 15 s
 MINILM, SMOLLM2 = "all-MiniLM-L6-v2", "SmolLM2-135M-Instruct"
 PROMPT = "The capital of France is"
 
@@ -40,7 +40,7 @@ def unpacked(unpacked_folder, monkeypatch) -> Path:
 
 @pytest.fixture
 def unpacks_at_once(unpacked, monkeypatch) -> None:
-    """What a conversion writes is copied from the first one, which took 10 s: for what happens around it."""
+    """What a conversion writes is copied from the first one, which took 15 s: for what happens around it."""
     monkeypatch.setattr(
         smollm2, "_write", lambda folder: shutil.copytree(unpacked, folder, dirs_exist_ok=True)
     )
