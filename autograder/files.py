@@ -90,7 +90,7 @@ def restored_on_failure(folder: Path) -> Iterator[None]:
 def kept_secret(path: Path, new: bytes) -> bytes:
     """The secret in a file that only its owner may read; `new` where there is none yet.
 
-    Programs that ask for it at the same time all get the same one. An empty file, as a full disk leaves it, is no secret.
+    Programs that ask for it at the same time all get the same one. An empty file, which a full disk can leave behind, counts as none.
     """
     with locked(path.with_suffix(".lock")):
         if not path.exists() or not path.stat().st_size:

@@ -49,7 +49,7 @@ def tokenizer() -> PreTrainedTokenizerFast:
 
 
 def packaged_config() -> LlamaConfig:
-    """The configuration in the packaged file. To read it there takes 4 s: transformers parses the whole vocabulary first."""
+    """The configuration in the packaged file. Reading it from there takes 4 s, because transformers parses the whole vocabulary first."""
     return LlamaConfig(
         vocab_size=49_152,
         hidden_size=576,
