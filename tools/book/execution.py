@@ -73,8 +73,10 @@ async def _execute_all(missing: Mapping[Assignment, NotebookNode], cache: Jupyte
         _keep(cache, assignment.name, notebook)
         print(f"{assignment.name} was run ({time.monotonic() - started:.0f} s)", flush=True)
 
-    # One that fails does not end the others: their runs are kept for the next build.
-    results = await asyncio.gather(*(one_of(assignment) for assignment in missing), return_exceptions=True)
+    # The longest notebook first, so that at the end no long run is left alone on its core. One that fails does not end
+    # the others: their runs are kept for the next build.
+    longest_first = sorted(missing, key=lambda assignment: -sum(len(cell.source) for cell in missing[assignment].cells))
+    results = await asyncio.gather(*map(one_of, longest_first), return_exceptions=True)
     for failure in filter(None, results):
         raise failure
 
@@ -121,6 +123,7 @@ async def _execute_one(assignment: Assignment, notebook: NotebookNode) -> Notebo
             record_timing=False,  # metadata of cells are part of what runs are kept by
             kernel_name="python3",
             kernel_manager_class=_Manager,
+            shutdown_kernel="immediate",  # nothing is left to do; freeing a model and its modules takes 1.5 s
             resources={"metadata": {"path": str(assignment.root / "notebooks")}},
         )
         try:
