@@ -577,7 +577,8 @@ def sample(
     cumulative probability exceeds the draw. 1 ≤ k ≤ V; a logit may be −∞.
     """
     ### BEGIN SOLUTION
-    kept = logits.masked_fill(logits < logits.topk(k).values[:, -1:], -torch.inf)
+    threshold = logits.topk(k, sorted=False).values.amin(dim=1, keepdim=True)  # the k-th largest
+    kept = logits.masked_fill(logits < threshold, -torch.inf)
     probabilities = (kept / temperature).softmax(dim=-1)
     return probabilities, (probabilities.cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)
     ### END SOLUTION

@@ -1393,7 +1393,7 @@ def off_the_edges(logits: np.ndarray, draws: np.ndarray, temperature: float, k: 
     return np.where(close, (begin + end) / 2, draws).astype(np.float32)
 
 
-CUT = "logits.masked_fill(logits < logits.topk(k).values[:, -1:], -torch.inf)"
+CUT = "logits.masked_fill(logits < threshold, -torch.inf)"
 INVERSE = "(probabilities.cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)"
 
 sample = Exercise(
@@ -1419,7 +1419,7 @@ sample = Exercise(
         Mistake(
             "k + 1 tokens kept",
             "You keep k + 1 tokens instead of k.",
-            "logits.topk(k)", "logits.topk(min(k + 1, logits.shape[1]))",
+            "logits.topk(k,", "logits.topk(min(k + 1, logits.shape[1]),",
         ),
         Mistake(
             "least probable tokens kept",
@@ -1488,7 +1488,7 @@ sample = Exercise(
         Mistake(
             "k-th token removed",
             "You keep only k − 1 tokens. The k-th largest logit itself should be kept.",
-            CUT, "logits.masked_fill(logits <= logits.topk(k).values[:, -1:], -torch.inf)",
+            "logits < threshold", "logits <= threshold",
             also=(
                 """
 def sample(logits, draws, temperature, k):
@@ -1504,13 +1504,13 @@ def sample(logits, draws, temperature, k):
             "one threshold for all rows",
             "Some of your rows keep more than k tokens, because you use a single threshold for all rows. Each row has its own "
             "k-th largest logit.",
-            CUT, "logits.masked_fill(logits < logits.topk(k).values.min(), -torch.inf)",
+            "logits < threshold", "logits < threshold.min()",
         ),
         Mistake(
             "removed logits set to 0",
             "The tokens that you remove keep a positive probability, because a logit of 0 has the weight exp(0) = 1 before "
             "normalisation.",
-            CUT, "logits.masked_fill(logits < logits.topk(k).values[:, -1:], 0.0)",
+            CUT, "logits.masked_fill(logits < threshold, 0.0)",
         ),
         Mistake(
             "first draw used for all rows",

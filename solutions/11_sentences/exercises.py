@@ -41,16 +41,11 @@ def mean_ranks(x: np.ndarray) -> np.ndarray:
     return (x[:, None] > x).sum(axis=1) + (x[:, None] == x).sum(axis=1) / 2
 
 
-RANKS, PEARSON = "below + equal / 2", "(ra @ rb) / (ra.norm() * rb.norm())"
+RANKS, PEARSON = "(below + equal / 2)[place]", "(ra @ rb) / (ra.norm() * rb.norm())"
 
 spearman = Exercise(
     cases=rank_cases,
     mends=True,
-    survivors={
-        "x).sum(dim=0)": "Along the other axis larger values are counted instead of smaller ones: both lists of ranks are reversed, which does not "
-        "change their correlation. Equality is symmetric.",
-        "(x[:, None] < x).sum(dim=1)": "Both lists of ranks are reversed, which does not change their correlation.",
-    },
     mistakes=(
         Mistake(
             "argsort used as ranks",
@@ -72,13 +67,13 @@ def spearman(a, b):
             "smallest rank for tied values",
             "Equal values get equal ranks in your answer, but these ranks are too small: each value should get the mean of the "
             "ranks that the equal values occupy together.",
-            RANKS, "below.float()",
+            RANKS, "below[place].float()",
         ),
         Mistake(
             "largest rank for tied values",
             "Equal values get equal ranks in your answer, but these ranks are too large: each value should get the mean of the "
             "ranks that the equal values occupy together.",
-            RANKS, "(below + equal).float()",
+            RANKS, "(below + equal)[place].float()",
         ),
         Mistake(
             "tied values counted as one",
