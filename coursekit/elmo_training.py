@@ -19,7 +19,7 @@ def train(
 
     Every batch consists of new sentences of the language. The learning rate decays to 0.
     """
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01, foreach=True)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01, fused=True)
     slower = torch.optim.lr_scheduler.OneCycleLR(optimiser, 0.01, total_steps=steps, pct_start=0.03)
     rng, found = np.random.default_rng(0), []
     for _ in range(steps):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, gelu, relu
+from torch.nn.functional import cross_entropy, gelu, relu, scaled_dot_product_attention
 
 ACTIVATIONS = {"relu": relu, "gelu": gelu, "gelu_tanh": lambda x: gelu(x, approximate="tanh")}
 """GELU (Hendrycks and Gimpel, 2016), exact as in BERT and in its approximation with tanh as in GPT-2."""
@@ -28,9 +28,8 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x: Float[Tensor, "B T D"], keep: Bool[Tensor, "#B #T T"]) -> Float[Tensor, "B T D"]:
         """`keep[b, i, j]` is True where token i of sentence b may attend to token j. Every token must attend to at least one token."""
         queries, keys, values = (self.split(project(x)) for project in (self.query, self.key, self.value))
-        scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5  # B H T T
-        weights = scores.masked_fill(~keep[:, None], float("-inf")).softmax(dim=-1)  # B H T T
-        return self.output((weights @ values).transpose(1, 2).flatten(2))  # B T D
+        heads = scaled_dot_product_attention(queries, keys, values, attn_mask=keep[:, None])  # B H T d
+        return self.output(heads.transpose(1, 2).flatten(2))  # B T D
 
     def split(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T d"]:
         """A separate slice of the projection for each head."""

@@ -65,7 +65,7 @@ def learn_to_learn(
     model = decoder(GPTConfig(SYMBOLS + LABELS, 2 * ASKED, dim, layers, heads, feed_forward))
     for table in (model.token, model.position):
         torch.nn.init.normal_(table.weight, std=0.3)
-    optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01, foreach=True)
+    optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01, fused=True)
     generator, losses = torch.Generator().manual_seed(seed), []
     for step in range(steps):
         optimiser.param_groups[0]["lr"] = 5e-3 * min(1.0, (step + 1) / 30) * (1 - step / steps)

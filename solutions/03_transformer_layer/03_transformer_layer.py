@@ -861,7 +861,7 @@ def learn_direction(
     look=lambda step, loss: None
 ) -> list[float]:
     """Train with your training_step; returns the loss of each step."""
-    optimiser, losses = torch.optim.Adam(model.parameters(), foreach=True), []
+    optimiser, losses = torch.optim.Adam(model.parameters(), fused=True), []
     for step in range(steps):
         batch = both_ways(train_ids[torch.randint(len(train_ids), (32,))])
         losses.append(training_step(model, batch, optimiser, warm_up(step, rate, over), most))
@@ -1005,7 +1005,7 @@ def lessons_and_exams(depth: int, seed: int, embed, at: list[int]) -> dict[int, 
     """Train on labelled senses, and evaluate the encoder at each of the given steps."""
     torch.manual_seed(seed)
     model = SenseEncoder(depth, len(names), embed)
-    optimiser, found = torch.optim.Adam(model.parameters(), foreach=True), {}
+    optimiser, found = torch.optim.Adam(model.parameters(), fused=True), {}
     for step in range(max(at) + 1):
         if step in at:
             found[step] = examine(model)
@@ -1137,7 +1137,7 @@ rows = [row[row != 0].tolist() for row in train_ids[:4_800]]
 torch.manual_seed(0)
 loader = DataLoader(rows, batch_size=32, shuffle=True, collate_fn=both_directions)
 model, widths, filled = Encoder(1, 2), [], []
-optimiser = torch.optim.Adam(model.parameters(), foreach=True)
+optimiser = torch.optim.Adam(model.parameters(), fused=True)
 for step, batch in enumerate(loader):
     loss = training_step(model, batch, optimiser, warm_up(step, 3e-3, 30), 1.0)
     widths.append(batch[0].shape[1])

@@ -913,7 +913,7 @@ def tagging_accuracy(taught, asked, seed: int, steps: int = 80) -> float:
     s = torch.zeros(2, elmo.config.layers + 1, requires_grad=True)
     gamma = torch.ones(2, requires_grad=True)
     weights = [*own.parameters(), *lstm.parameters(), *classify.parameters(), s, gamma]
-    optimiser = torch.optim.Adam(weights, lr=0.02, foreach=True)
+    optimiser = torch.optim.Adam(weights, lr=0.02, fused=True)
 
     def logits(group, R: Tensor, rows: np.ndarray, p: float) -> tuple[Tensor, Tensor]:
         ids, R = torch.from_numpy(group.ids[rows]), R[:, rows]

@@ -405,7 +405,7 @@ def train(
     model = BERT(BERTConfig(V, T, dim=64, layers=2, heads=4, feed_forward=224))
     generator = torch.Generator().manual_seed(0)
     optimiser = torch.optim.AdamW(
-        model.parameters(), betas=(0.9, 0.98), weight_decay=0.01, foreach=True
+        model.parameters(), betas=(0.9, 0.98), weight_decay=0.01, fused=True
     )
     course = [(0, *exam.evaluate(model, mlm_loss))]
     loader = DataLoader(

@@ -482,7 +482,7 @@ def train(labels_of, steps: int, show_at=()):
         # small: the first predictions are nearly uniform
         torch.nn.init.normal_(table.weight, std=0.05)
     optimiser = torch.optim.AdamW(
-        model.parameters(), betas=(0.9, 0.98), weight_decay=0.05, foreach=True
+        model.parameters(), betas=(0.9, 0.98), weight_decay=0.05, fused=True
     )
     for step, ids in enumerate(train_ids.split(BATCH)[:steps]):
         if step in (0, 5, 10, 20) or step % 40 == 0:
