@@ -115,7 +115,7 @@ class Teacher:
         torch.manual_seed(seed)
         model, rng, losses = new_model(), np.random.default_rng(seed), []
         taught = WithTeacher(model, self.decoder_mask, mask)
-        optimiser = torch.optim.Adam(model.parameters(), fused=True)
+        optimiser = torch.optim.Adam(model.parameters(), foreach=True)
         for step in range(steps):
             pairs = sample_pairs(32, rng)
             pairs = trimmed(pairs) if mask is None else pairs
