@@ -156,8 +156,8 @@ def spearman(a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, ""]:
     ### BEGIN SOLUTION
     def ranks(x):
         _, place, equal = x.unique(return_inverse=True, return_counts=True)
-        below = equal.cumsum(dim=0) - equal           # how many values are smaller
-        return (below + equal / 2)[place]             # the rank, up to a constant that cancels
+        below = equal.cumsum(dim=0) - equal      # for each different value: how many are smaller
+        return (below + equal / 2)[place]        # the rank, up to a constant that cancels
 
     ra, rb = ranks(a), ranks(b)
     ra, rb = ra - ra.mean(), rb - rb.mean()

@@ -442,9 +442,7 @@ duels = torch.triu_indices(len(real), len(real), 1)  # one column per pair
 def p_values(
     answers: Float[Tensor, "models n"], draws: Int[Tensor, "times n"]
 ) -> Float[Tensor, "pairs"]:
-    times, n = draws.shape
-    often = torch.zeros(times, n).scatter_add(1, draws, torch.ones(times, n))  # of each sentence
-    means = answers @ often.T / n                                           # models times
+    means = answers[:, draws].mean(dim=2)                                   # models times
     gaps = means[duels[0]] - means[duels[1]]                                # pairs times
     other_side = torch.minimum(
         (gaps <= 0).float().mean(dim=1), (gaps >= 0).float().mean(dim=1)
