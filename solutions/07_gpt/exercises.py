@@ -1398,6 +1398,7 @@ INVERSE = "(probabilities.cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)"
 
 sample = Exercise(
     cases=sample_cases,
+    survivors={"sorted=True": "The order of the k largest logits does not change the smallest of them."},
     rule=Rule(axes={"0": "B V", "1": "B"}),
     mistakes=(
         Mistake(
