@@ -75,7 +75,9 @@ async def _execute_all(missing: Mapping[Assignment, NotebookNode], cache: Jupyte
 
     # The longest notebook first, so that at the end no long run is left alone on its core. One that fails does not end
     # the others: their runs are kept for the next build.
-    longest_first = sorted(missing, key=lambda assignment: -sum(len(cell.source) for cell in missing[assignment].cells))
+    longest_first = sorted(
+        missing, key=lambda assignment: -sum(len(cell.source) for cell in missing[assignment].cells)
+    )
     results = await asyncio.gather(*map(one_of, longest_first), return_exceptions=True)
     for failure in filter(None, results):
         raise failure
