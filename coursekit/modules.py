@@ -28,8 +28,8 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x: Float[Tensor, "B T D"], keep: Bool[Tensor, "#B #T T"]) -> Float[Tensor, "B T D"]:
         """`keep[b, i, j]` is True where token i of sentence b may attend to token j. Every token must attend to at least one token."""
         queries, keys, values = (self.split(project(x)) for project in (self.query, self.key, self.value))
-        heads = scaled_dot_product_attention(queries, keys, values, attn_mask=keep[:, None])  # B H T d
-        return self.output(heads.transpose(1, 2).flatten(2))  # B T D
+        attended = scaled_dot_product_attention(queries, keys, values, attn_mask=keep[:, None])  # B H T d
+        return self.output(attended.transpose(1, 2).flatten(2))  # B T D
 
     def split(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T d"]:
         """A separate slice of the projection for each head."""

@@ -861,7 +861,7 @@ def learn_direction(
     look=lambda step, loss: None
 ) -> list[float]:
     """Train with your training_step; returns the loss of each step."""
-    optimiser, losses = torch.optim.Adam(model.parameters(), fused=True), []
+    optimiser, losses = torch.optim.Adam(model.parameters(), fused=True), []  # fused: faster
     for step in range(steps):
         batch = both_ways(train_ids[torch.randint(len(train_ids), (32,))])
         losses.append(training_step(model, batch, optimiser, warm_up(step, rate, over), most))

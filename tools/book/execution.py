@@ -73,11 +73,12 @@ async def _execute_all(missing: Mapping[Assignment, NotebookNode], cache: Jupyte
         _keep(cache, assignment.name, notebook)
         print(f"{assignment.name} was run ({time.monotonic() - started:.0f} s)", flush=True)
 
+    def length(assignment: Assignment) -> int:
+        return sum(len(cell.source) for cell in missing[assignment].cells)
+
     # The longest notebook first, so that at the end no long run is left alone on its core. One that fails does not end
     # the others: their runs are kept for the next build.
-    longest_first = sorted(
-        missing, key=lambda assignment: -sum(len(cell.source) for cell in missing[assignment].cells)
-    )
+    longest_first = sorted(missing, key=length, reverse=True)
     results = await asyncio.gather(*map(one_of, longest_first), return_exceptions=True)
     for failure in filter(None, results):
         raise failure
