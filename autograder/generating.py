@@ -37,7 +37,12 @@ class Generated:
 
 def release_bytes(assignment: Assignment) -> bytes:
     """The student's notebook."""
-    return generate(assignment, as_built=True).files[assignment.release.name]
+    return release_files(assignment)[assignment.release.name]
+
+
+def release_files(assignment: Assignment) -> dict[str, bytes]:
+    """The release folder, by the names of its files: the student's notebook and what goes with it."""
+    return generate(assignment, as_built=True).files
 
 
 def generate(assignment: Assignment, as_built: bool = False) -> Generated:

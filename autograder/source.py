@@ -1,10 +1,12 @@
 """Read the percent-format source of a notebook, and write notebooks that are the same byte for byte."""
 
 import ast
+import copy
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,9 +29,15 @@ def read_source(path: Path) -> NotebookNode:
     """The notebook of a percent script, with cell ids that do not change from run to run; or a notebook as it is."""
     if path.suffix == ".ipynb":
         return _read_notebook(path)
+    return copy.deepcopy(_parsed(path.read_text(encoding="utf-8")))
+
+
+@lru_cache(maxsize=32)
+def _parsed(script: str) -> NotebookNode:
+    """Takes a tenth of a second, and a command often needs the same source several times."""
     import jupytext  # start-up: it imports JupyterLab's server
 
-    notebook = jupytext.read(path, fmt="py:percent")
+    notebook = jupytext.reads(script, fmt="py:percent")
     notebook.metadata = nbformat.from_dict(
         {"kernelspec": KERNEL, "language_info": {"name": "python", "file_extension": ".py"}}
     )

@@ -4,24 +4,29 @@ import io
 import os
 import subprocess
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.authoring.builder import StartPage
 from autograder.authoring.lending import lent_bytes
-from autograder.course import assignments, course_root
+from autograder.course import Assignment, assignments, course_root
 from autograder.errors import CourseError
 from autograder.files import write_product
-from autograder.generating import generate
+from autograder.generating import release_files
 from autograder.settings import course_settings
 
 LEAKS = (b"### BEGIN SOLUTION", b"### BEGIN HIDDEN")
 EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)
 """The zip format knows no earlier time."""
 
+ReleaseFiles = Callable[[Assignment], Mapping[str, bytes]]
+"""What the folder of a release holds, by the names of its files."""
 
-def write_student_zip(target: Path | None = None, alone: bool = False) -> Path:
+
+def write_student_zip(
+    target: Path | None = None, alone: bool = False, of_release: ReleaseFiles = release_files
+) -> Path:
     """Write the zip file for students, byte for byte the same each time, and return its absolute path.
 
     `alone`: for those who learn alone, who may borrow working functions unless the course lends to nobody. A relative
@@ -30,14 +35,16 @@ def write_student_zip(target: Path | None = None, alone: bool = False) -> Path:
     """
     root = course_root()
     name = course_settings(root).course_id or root.name
-    files = dict(student_files(root, alone))
+    files = dict(student_files(root, alone, of_release))
     packed = zip_bytes(files, name, changed_when(root, files))
     target = Path(os.path.abspath(root / (target or Path("dist") / f"{name}-student.zip")))
     write_product(root, target, packed)
     return target
 
 
-def student_files(root: Path, alone: bool = False) -> Iterator[tuple[str, bytes]]:
+def student_files(
+    root: Path, alone: bool = False, of_release: ReleaseFiles = release_files
+) -> Iterator[tuple[str, bytes]]:
     """Path and content of every file that students get.
 
     The notebooks are generated anew: those in the release folder may hold someone's own answers.
@@ -48,7 +55,7 @@ def student_files(root: Path, alone: bool = False) -> Iterator[tuple[str, bytes]
         yield start.release.relative_to(root).as_posix(), start.content()
     for assignment in assignments(root):
         folder = assignment.release.parent.relative_to(root)
-        for name, content in generate(assignment, as_built=True).files.items():
+        for name, content in of_release(assignment).items():
             yield (folder / name).as_posix(), content
         if assignment.exercises:
             if not assignment.key.exists():

@@ -3,12 +3,10 @@
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from nbformat import NotebookNode
 
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.arrays import FORMS
@@ -56,7 +54,7 @@ def variant_cells(assignment: Assignment, variants: Variants) -> list[dict[str, 
     The solution cell is run again before each variant, so that none takes over what the one before it left, and
     after the last, so that later exercises build on the right one. A variant's own cell carries its name.
     """
-    solution = [c for c in _source_cells(assignment) if not is_demo(c)]
+    solution = [c for c in code_cells(read_source(assignment.source)) if not is_demo(c)]
     sources = {grade_id(c): c.source for c in solution if grade_id(c)}
     cells = []
     for c in solution:
@@ -69,20 +67,9 @@ def variant_cells(assignment: Assignment, variants: Variants) -> list[dict[str, 
     return cells
 
 
-def _source_cells(assignment: Assignment) -> list[NotebookNode]:
-    """The source's code cells, to be read only."""
-    return _read_once(assignment.source, assignment.source.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=1)
-def _read_once(source: Path, changed: int) -> list[NotebookNode]:
-    """Reading it takes a tenth of a second, and a run needs it again and again. `changed` is when the file was."""
-    return list(code_cells(read_source(source)))
-
-
 def solution_sources(assignment: Assignment) -> dict[str, str]:
     """Source of the solution cell of each exercise, by the exercise's name."""
-    by_id = {grade_id(c): c.source for c in _source_cells(assignment)}
+    by_id = {grade_id(c): c.source for c in code_cells(read_source(assignment.source))}
     missing = [e.name for e in assignment.exercises.values() if not {e.solution_id, e.check_id} <= set(by_id)]
     if missing:
         raise CourseError(f"{assignment.source} lacks the solution or check cell of {', '.join(missing)}.")

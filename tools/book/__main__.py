@@ -17,8 +17,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from shutil import copy, which
 
@@ -34,7 +32,7 @@ from autograder.startup import THRESHOLDS
 from tools.book import links
 from tools.book.execution import execute
 from tools.book.layout import lay_out, source_files
-from tools.book.notebook import zip_name
+from tools.book.notebook import made_once, zip_name
 
 PARTS = Path("build") / "book-parts"
 """What is kept from one build to the next: executed notebooks, laid-out sources, parsed pages."""
@@ -93,11 +91,10 @@ def build(
     arguments = [*options, "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
     gc.set_threshold(*THRESHOLDS)
     name = zip_name(course_settings(root))
-    with ProcessPoolExecutor(1, get_context("spawn")) as aside:
-        zipped = aside.submit(write_student_zip, parts.resolve() / name, alone=True)
-        if sphinx([str(argument) for argument in (*arguments, source, site)]):
-            raise CourseError("Sphinx reported the problems above: fix them and build again.")
-    copy(zipped.result(), site / name)  # last: after a failed build the folder holds only what Sphinx wrote
+    zipped = write_student_zip(parts.resolve() / name, alone=True, of_release=made_once)
+    if sphinx([str(argument) for argument in (*arguments, source, site)]):
+        raise CourseError("Sphinx reported the problems above: fix them and build again.")
+    copy(zipped, site / name)  # last: after a failed build the folder holds only what Sphinx wrote
     _drop_old_pages(site, source)
 
 

@@ -12,7 +12,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import Assignment
-from autograder.generating import release_bytes
+from autograder.generating import release_files
 from autograder.settings import CourseSettings
 from autograder.source import code_cells, read_source
 
@@ -30,6 +30,9 @@ FOR_INSTRUCTORS = """\
 {name} with its solutions and marking guides: not for students.
 ```"""
 
+made_once = cache(release_files)
+"""A release's files: for the check of its links, for its page, and for the students' zip file."""
+
 ADDRESSES = (
     (re.compile(r"arXiv:(\d{4}\.\d{4,5}|[a-z-]+/\d{7})"), r"[arXiv:\1](https://arxiv.org/abs/\1)"),
     (re.compile(r"(?<![/\w.-])((?:[\w-]+\.)+(?:com|io|org)\b(?:/[\w./-]*\w)?)"), r"[\1](https://\1)"),
@@ -43,17 +46,11 @@ def zip_name(settings: CourseSettings) -> str:
 
 def students_page(assignment: Assignment, executed: NotebookNode) -> str:
     """The notebook as a student gets it, with the outputs of every cell that is not theirs to fill in."""
-    page = nbformat.reads(_release(assignment), as_version=4)
+    page = nbformat.reads(made_once(assignment)[assignment.release.name].decode(), as_version=4)
     shown = {cell.id: static_outputs(cell, executed) for cell in code_cells(executed)}
     for cell in code_cells(page):
         cell.outputs = [] if "nbgrader" in cell.metadata else shown[cell.id]
     return _finished(page, FOR_STUDENTS.format(name=assignment.name, zip=zip_name(assignment.settings)))
-
-
-@cache
-def _release(assignment: Assignment) -> str:
-    """What students get, made once for the check of its links and for its page."""
-    return release_bytes(assignment).decode()
 
 
 def instructors_page(assignment: Assignment, executed: NotebookNode) -> str:
