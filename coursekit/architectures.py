@@ -18,6 +18,7 @@ from torch import Tensor
 
 from autograder.checks import journal
 from coursekit.datasets import read_table
+from coursekit.derivatives import influence
 from coursekit.timing import milliseconds
 
 DERIVATIVE = "first word's derivative, 64 words over 2"
@@ -27,7 +28,8 @@ SHORT, LONG = 64, 4096
 _PREFIX = "architecture: "
 
 
-Model = Callable[[Float[Tensor, "T D"]], Float[Tensor, "T K"]]
+Model = Callable[[Float[Tensor, "N T D"]], Float[Tensor, "N T M"]]
+"""It processes a batch of sentences that do not affect one another."""
 
 
 @dataclass(frozen=True)
@@ -45,40 +47,32 @@ class Measured:
 
 
 def measure(
-    model: Model,
-    influence: Callable[[Model, Float[Tensor, "T D"]], Float[Tensor, "T T"]],
-    sentence: Float[Tensor, "T D"],
-    vectors: Float[Tensor, "V D"],
-    draws: int = 8,
+    model: Model, sentence: Float[Tensor, "T D"], vectors: Float[Tensor, "V D"], draws: int = 8
 ) -> Measured:
-    """Measure a model with the student's `influence`: on a sentence, and on random words with these vectors."""
+    """Measure a model on a sentence, and on random words with these vectors."""
 
     def random_words(T: int, seed: int) -> Float[Tensor, "T D"]:
         return vectors[torch.randint(len(vectors), (T,), generator=torch.Generator().manual_seed(seed))]
 
     def of_first_word(T: int, seed: int) -> Tensor:
-        return influence(lambda x: model(x)[-1:], random_words(T, seed))[0, 0]
+        return influence(lambda x: model(x)[:, -1:], random_words(T, seed))[0, 0]
 
     middle = len(sentence) // 2
-    seen = (influence(lambda x: model(x)[middle : middle + 1], sentence)[0] > 0).numpy()
+    seen = (influence(lambda x: model(x)[:, middle : middle + 1], sentence)[0] > 0).numpy()
     derivatives = [(of_first_word(SHORT, seed) / of_first_word(2, seed)).item() for seed in range(draws)]
     with torch.no_grad():
         ms = {}
         for T, repeats in ((SHORT, 5), (LONG, 1)):
-            noise = random_words(T, 0)
+            noise = random_words(T, 0)[None]
             ms[T] = milliseconds(lambda noise=noise: model(noise), repeats)
     return Measured(seen, derivatives, ms)
 
 
 def measured_columns(
-    models: Mapping[str, Model],
-    notebook: str,
-    influence: Callable[[Model, Float[Tensor, "T D"]], Float[Tensor, "T T"]],
-    sentence: Float[Tensor, "T D"],
-    vectors: Float[Tensor, "V D"],
+    models: Mapping[str, Model], notebook: str, sentence: Float[Tensor, "T D"], vectors: Float[Tensor, "V D"]
 ) -> dict[str, Measured]:
     """Measure some models, as in `measure`, and store their rows."""
-    columns = {name: measure(model, influence, sentence, vectors) for name, model in models.items()}
+    columns = {name: measure(model, sentence, vectors) for name, model in models.items()}
     for name, column in columns.items():
         keep_measured(name, notebook, column.derivatives, column.ms)
     return columns

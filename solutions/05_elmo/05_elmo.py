@@ -747,12 +747,12 @@ tables.parameter_counts(parts, total, units, size, vocabulary, ours=elmo)
 # %% tags=["demo"]
 print("This takes about ten seconds.")
 models = {
-    "one stack of ELMo (a recurrent LM)": lambda x: elmo.forward_stack(x[None])[-1, 0],
+    "one stack of ELMo (a recurrent LM)": lambda x: elmo.forward_stack(x)[-1],
     "ELMo": lambda x: torch.cat(
-        honest(x[None], torch.tensor([len(x)]), *stacks_of(elmo)), dim=-1
-    )[0],
+        honest(x, torch.full((len(x),), x.shape[1]), *stacks_of(elmo)), dim=-1
+    ),
 }
-columns = architectures.measured_columns(models, "05", influence, sentence_x, vectors)
+columns = architectures.measured_columns(models, "05", sentence_x, vectors)
 tables.architecture_columns(columns)
 
 # %% [markdown]
