@@ -18,7 +18,7 @@ def train_experts(
     centres, maps = 3 * torch.randn(E, D, generator=draw), torch.randn(E, D, D, generator=draw)
     router, experts = (torch.randn(*shape, generator=draw) * D**-0.5 for shape in ((D, E), (E, D, D)))
     parameters = [router.requires_grad_(), experts.requires_grad_()]
-    optimiser = torch.optim.Adam(parameters, lr=0.02)
+    optimiser = torch.optim.Adam(parameters, lr=0.02, fused=True)
     for _ in range(steps):
         group = torch.randint(E, (256,), generator=draw)
         x = centres[group] + torch.randn(256, D, generator=draw)

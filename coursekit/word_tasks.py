@@ -89,7 +89,7 @@ def learn(
     torch.manual_seed(seed)
     s, gamma = torch.zeros(len(R), requires_grad=True), torch.ones((), requires_grad=True)
     classify = torch.nn.Linear(R.shape[-1], int(max(labels.max(), right.max())) + 1)
-    optimiser = torch.optim.Adam([s, gamma, *classify.parameters()], lr=0.02)
+    optimiser = torch.optim.Adam([s, gamma, *classify.parameters()], lr=0.02, fused=True)
 
     def logits(rows: Float[Tensor, "L+1 N E"]) -> Float[Tensor, "N classes"]:
         if only is None:

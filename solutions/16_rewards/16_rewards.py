@@ -250,7 +250,7 @@ def train_policy(reward, beta, penalty, group, seed, steps=300, samples=64, afte
     """GRPO with your functions; `penalty` is "in the loss" or "in the reward"."""
     log_ref = rewarding.reference()
     logits, draw = log_ref.clone().requires_grad_(), torch.Generator().manual_seed(seed)
-    optimiser = torch.optim.Adam([logits], lr=0.05)
+    optimiser = torch.optim.Adam([logits], lr=0.05, fused=True)
     schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.05, steps)
     rows = torch.arange(len(log_ref)).repeat_interleave(samples)
     counts = torch.ones(len(rows), 1, dtype=torch.bool)          # each answer has one token
@@ -382,7 +382,7 @@ def train_dpo(beta: float, seed: int, steps: int = 300) -> Tensor:
     """DPO on the table of logits, with all comparisons in each step."""
     preferred, other = rewarding.compared(letters, 2000, torch.Generator().manual_seed(seed))
     logits = log_ref.clone().requires_grad_()
-    optimiser = torch.optim.Adam([logits], lr=0.05)
+    optimiser = torch.optim.Adam([logits], lr=0.05, fused=True)
     for _ in range(steps):
         change = logits.log_softmax(dim=-1) - log_ref
         margin = change.gather(1, preferred) - change.gather(1, other)
