@@ -8,6 +8,7 @@ import asyncio
 import os
 import re
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from pathlib import Path
 from queue import Empty
 from subprocess import DEVNULL
 from typing import Any
+from uuid import uuid4
 
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
@@ -31,6 +33,7 @@ from autograder.checks.storing import locked
 from autograder.course import Assignment
 from autograder.digests import digest
 from autograder.errors import CourseError
+from tools.book.kernels import ForkedKernel
 
 AT_ONCE = 3
 """One more than two cores: while a kernel starts or waits for a message, another uses its core."""
@@ -114,6 +117,12 @@ class _Client(AsyncKernelClient):
 
 class _Manager(AsyncKernelManager):
     client_factory = Type(_Client)
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        if sys.platform == "linux":
+            named = {"kernel_id": str(uuid4()), "kernel_spec": self.kernel_spec}
+            self.provisioner = ForkedKernel(parent=self, **named)
 
 
 async def _execute_one(assignment: Assignment, notebook: NotebookNode) -> NotebookNode:
