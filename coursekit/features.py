@@ -207,7 +207,7 @@ def train(
     linearly in the last third.
     """
     draw, losses = torch.Generator().manual_seed(seed), []
-    optimiser = torch.optim.Adam(made.parameters, lr=rate, fused=True)
+    optimiser = torch.optim.Adam(made.parameters, lr=rate)
     for step in range(steps):
         for group in optimiser.param_groups:
             group["lr"] = rate * min(1.0, 3 * (steps - step) / steps)

@@ -135,7 +135,6 @@ async def _execute_one(assignment: Assignment, notebook: NotebookNode) -> Notebo
             record_timing=False,  # metadata of cells are part of what runs are kept by
             kernel_name="python3",
             kernel_manager_class=_Manager,
-            shutdown_kernel="immediate",  # nothing is left to do; freeing a model and its modules takes 1.5 s
             resources={"metadata": {"path": str(assignment.root / "notebooks")}},
         )
         try:

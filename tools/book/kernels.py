@@ -7,8 +7,9 @@ Linux: elsewhere there is no such server, or forking is unsafe with these librar
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.process import BaseProcess
+from threading import Thread
 from typing import Any
 
 from jupyter_client import KernelConnectionInfo, LocalProvisioner
@@ -47,6 +48,7 @@ class ForkedKernel(LocalProvisioner):
 
 def _serve(arguments: Sequence[str], folder: str, environment: Mapping[str, str]) -> None:
     """What the process does. The kernel's own warnings are nobody's; what cells write to stderr comes by another way."""
+    Thread(target=_end_with_book, daemon=True).start()
     os.setsid()  # Ctrl-C in the terminal is for the parent
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     os.environ.clear()
@@ -55,3 +57,10 @@ def _serve(arguments: Sequence[str], folder: str, environment: Mapping[str, str]
     from ipykernel.kernelapp import launch_new_instance
 
     launch_new_instance([*arguments, f"--IPKernelApp.parent_handle={os.getppid()}"])
+
+
+def _end_with_book() -> None:
+    """End this process when the one that asked for it has ended, even if that was killed. ipykernel watches the server alone."""
+    if book := parent_process():
+        book.join()
+    os._exit(1)

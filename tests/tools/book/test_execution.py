@@ -2,8 +2,10 @@
 
 import asyncio
 import shutil
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import active_children
 
 import pytest
 import zmq
@@ -73,6 +75,24 @@ def test_a_progress_bar_is_not_on_the_page_and_what_is_printed_beside_it_is(cour
     run = execute(course("A title", code), tmp_path / "store")["01_small"]
     assert len(run.cells[1].outputs) == 2
     assert [output.text for output in static_outputs(run.cells[1], run)] == ["done\n"]
+
+
+IMPORTED = """
+import sys
+print("torch" in sys.modules, "transformers" in sys.modules)
+from matplotlib import pyplot
+pyplot.plot([1]);
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
+def test_a_kernel_starts_with_the_libraries_imported_draws_and_ends(course, tmp_path):
+    before = active_children()
+    run = execute(course("A title", IMPORTED), tmp_path / "store")["01_small"]
+    said, figure = run.cells[1].outputs
+    assert said.text == "True True\n"
+    assert "image/png" in figure.data
+    assert active_children() == before
 
 
 def test_a_message_is_found_although_its_wake_up_was_lost():
