@@ -46,7 +46,7 @@ mutants: python ## change the solutions in small ways, and count how many of the
 student-release: python ## write dist/words-in-context-student.zip, the files for students
 	@$(RUN) autograder student-release
 
-book: python ## write build/book/index.html, the course as a website (SOLUTIONS=1 for one with solutions; SITE_URL=https://… sets its public address)
+book: python ## write build/book/index.html, the course as a website, in about ten minutes (SOLUTIONS=1 for one with solutions; SITE_URL=https://… sets its public address)
 	@OMP_NUM_THREADS=1 $(RUN_TEST) python -m tools.book
 
 bench: python ## write docs/benchmarks.md, which compares our grading with nbgrader's and otter's (BENCH_ARGS=--quick to try it)

@@ -121,8 +121,7 @@ class _Manager(AsyncKernelManager):
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
         if sys.platform == "linux":
-            named = {"kernel_id": str(uuid4()), "kernel_spec": self.kernel_spec}
-            self.provisioner = ForkedKernel(parent=self, **named)
+            self.provisioner = ForkedKernel(parent=self, kernel_id=str(uuid4()), kernel_spec=self.kernel_spec)
 
 
 async def _execute_one(assignment: Assignment, notebook: NotebookNode) -> NotebookNode:
