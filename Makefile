@@ -28,7 +28,7 @@ demo: python ## grade a made-up class of twenty, with report and feedback to loo
 test: python ## every test except the audit (TEST_ARGS="-k release" selects some)
 	@$(PYTEST) 4 $(TEST_ARGS)
 
-test-fast: python ## the tests that are fast and need no browser: a minute or two
+test-fast: python ## the tests that are fast and need no browser, in about a minute
 	@$(PYTEST) 2 -m "not slow and not browser and not audit" --ignore tests/audit --ignore tests/browser $(TEST_ARGS)
 
 audit: python ## the tests that take hours: 300 draws, all mutants, other processors and Python versions, 80 random kills, JupyterHub, installation

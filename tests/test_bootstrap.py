@@ -115,6 +115,7 @@ def test_a_folder_without_an_environment_gets_one_and_the_second_run_does_nothin
         assert (bootstrap.VENV / "kept").exists()
 
 
+@pytest.mark.slow
 def test_an_interrupted_installation_goes_on(bootstrap, monkeypatch, capsys):
     """What is there stays, but for the package of which pip had copied a part."""
 
@@ -136,6 +137,7 @@ def test_an_interrupted_installation_goes_on(bootstrap, monkeypatch, capsys):
     assert "Continuing the unfinished installation" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_one_interrupted_before_there_was_a_python_is_made_again(bootstrap, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(bootstrap.sys, "executable", "/bin/false")
@@ -144,6 +146,7 @@ def test_one_interrupted_before_there_was_a_python_is_made_again(bootstrap, monk
     assert bootstrap.installed == STEPS
 
 
+@pytest.mark.slow
 def test_our_own_broken_environment_is_made_again_and_links_in_it_are_not_followed(bootstrap, tmp_path):
     bootstrap.main([])
     shared = make_environment(tmp_path / "shared")
@@ -250,6 +253,7 @@ FOREIGN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", FOREIGN, ids=lambda make: make.__name__)
 def test_what_we_did_not_make_is_left_as_it_is_and_the_command_helps(bootstrap, tmp_path, make):
     make(bootstrap.VENV, tmp_path, bootstrap)
@@ -279,6 +283,7 @@ def test_a_foreign_environment_that_has_everything_is_used_as_it_is(bootstrap, t
     assert everything_in(folder) == before
 
 
+@pytest.mark.slow
 def test_an_empty_folder_is_nothing_to_lose(bootstrap):
     bootstrap.VENV.mkdir()
     assert bootstrap.main([]) == 0
@@ -299,6 +304,7 @@ def test_an_active_environment_that_has_everything_is_used(
     assert bootstrap.installed == [] and not bootstrap.VENV.exists()
 
 
+@pytest.mark.slow
 def test_programs_run_in_the_environment_that_was_chosen(course, tmp_path, bootstrap):
     active = fill(make_environment(tmp_path / "active"), bootstrap)
     script = [sys.executable, course / "tools" / "bootstrap.py", "run"]
@@ -316,6 +322,7 @@ def test_programs_run_in_the_environment_that_was_chosen(course, tmp_path, boots
     assert "has no program called no-such" in missing.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("but", "also", "said"),
     [

@@ -25,6 +25,7 @@ IN_ALL_NOTEBOOKS = "import importlib, pkgutil, autograder.checks as checks\n" + 
 )
 
 
+@pytest.mark.slow
 def test_every_part_imports_only_what_it_may():
     """In a process of its own: import-linter disables the loggers of the process in which it runs."""
     script = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
@@ -32,6 +33,7 @@ def test_every_part_imports_only_what_it_may():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "unwanted"),
     [
@@ -54,6 +56,7 @@ def statements(file: Path) -> list[list[ast.stmt]]:
     return [block for node in inner for block in vars(node).values() if isinstance(block, list)]
 
 
+@pytest.mark.slow
 def test_an_import_inside_a_function_says_why():
     """One reason for a block of them, on its first lines or above: what it saves at the start, or what may be missing."""
     silent = []

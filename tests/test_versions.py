@@ -51,6 +51,7 @@ def check_lock(root: Path) -> subprocess.CompletedProcess:
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_the_exported_files_are_what_the_lock_gives():
     checked = check_lock(ROOT)
     assert checked.returncode == 0, checked.stderr
@@ -76,6 +77,7 @@ def test_a_version_that_was_changed_by_hand_is_found(copied, name):
     assert f"These files do not match uv.lock: {name}." in checked.stderr
 
 
+@pytest.mark.slow
 def test_a_new_dependency_must_be_locked_first(copied):
     project = copied / "course" / "pyproject.toml"
     project.write_text(project.read_text().replace('"pandas"', '"pandas", "polars"'))
@@ -84,6 +86,7 @@ def test_a_new_dependency_must_be_locked_first(copied):
     assert "run `make lock`" in checked.stderr
 
 
+@pytest.mark.slow
 def test_what_is_installed_is_what_is_locked():
     wrong = {}
     for requirement in requirements("constraints.txt") + requirements("requirements-models.txt"):

@@ -24,6 +24,7 @@ def graded(small):
     return small
 
 
+@pytest.mark.slow
 def test_scores_mistakes_and_written_questions_are_compared(graded):
     before = numbers(graded)
     changes.keep(graded.assignment, before, TODAY - timedelta(7))

@@ -6,9 +6,12 @@ import time
 import warnings
 from pathlib import Path
 
+import pytest
+
 from autograder import parsing
 
 
+@pytest.mark.slow
 def test_threads_that_parse_at_once_do_not_disturb_each_other():
     """A collection of garbage in the middle hands over to another thread."""
     source = Path(parsing.__file__).with_name("source.py").read_text()

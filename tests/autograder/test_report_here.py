@@ -29,6 +29,7 @@ def graded(small):
     return small
 
 
+@pytest.mark.slow
 def test_the_report_gathers_what_is_wrong_in_one_way(graded):
     """Whatever the numbers in the sentence are. What follows from an earlier mistake is not among it."""
     shown = contents(read_class(graded.assignment))
@@ -42,12 +43,14 @@ def test_the_report_gathers_what_is_wrong_in_one_way(graded):
     assert shown["mean"] == pytest.approx((9 + 6 + 6 + 3 + 9) / 5) and shown["median"] == 6
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page_which_calls_a_question_by_its_heading(graded):
     command("report", NAME, "--output", "here.html")
     page = (graded.root / "here.html").read_text()
     assert NAME in page and '<td><span title="steps-question">Question</span></td>' in page
 
 
+@pytest.mark.slow
 def test_who_was_graded_by_something_else_is_named(graded):
     (graded.root / ".autograder" / "results" / NAME / "bob.json").write_text("{")
     write_report(graded.assignment, graded.root / "report.html")
@@ -58,6 +61,7 @@ def test_without_grades_there_is_a_sentence(small):
     assert f"Nobody's {NAME} has been graded" in refusal("report", NAME)
 
 
+@pytest.mark.slow
 def test_without_the_extra_the_report_says_what_is_missing(graded, monkeypatch):
     for name in ("scipy", "sklearn"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -83,6 +87,7 @@ def test_a_bar_knows_how_many_there_were_before_late_penalties():
     ]
 
 
+@pytest.mark.slow
 def test_a_mistake_has_an_example_and_a_sentence_to_say(small):
     """The example is the shortest of the answers: it has the least beside the mistake."""
     wrong = "def total(values):\n    return values.mean()"
@@ -178,6 +183,7 @@ def printed_pages(page) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", margin=margins)))
 
 
+@pytest.mark.slow
 def test_what_was_put_right_is_named_as_text(small):
     notebook = small.with_cells(
         RIGHT | {"steps-total": "def total(values: np.ndarray):\n    return values.sum()"}

@@ -106,6 +106,7 @@ def results(each: float) -> dict:
     }
 
 
+@pytest.mark.slow
 def test_the_page_says_which_aims_are_met(tmp_path):
     """nbgrader takes 4 s here: 0.05 s are 80 times its throughput, and 200 times otter's."""
     given = results(0.05)

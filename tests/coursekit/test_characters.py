@@ -20,6 +20,7 @@ def test_new_words_are_compared_with_their_nearest_words_and_with_all():
         shared_with(["bus"], ["cell", "bus"], torch.tensor([[0]]))
 
 
+@pytest.mark.slow
 def test_irregular_plurals_have_their_singular():
     found = plurals(load_language())
     assert found["cells"] == "cell" and found["thieves"] == "thief"

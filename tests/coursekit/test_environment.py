@@ -18,6 +18,7 @@ def test_here_everything_is_installed():
     assert str(found).startswith("Everything is ready")
 
 
+@pytest.mark.slow
 def test_a_package_that_cannot_be_imported_is_named_with_its_remedy(monkeypatch):
     monkeypatch.setitem(
         sys.modules, "bertviz", None

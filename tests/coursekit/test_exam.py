@@ -38,6 +38,7 @@ def test_the_exam_is_the_same_every_time():
     assert np.array_equal(first.held_out.ids, sense_exam().held_out.ids)
 
 
+@pytest.mark.slow
 def test_every_sentence_has_an_ambiguous_word_and_all_kinds_occur():
     exam = sense_exam()
     assert (exam.held_out.sense >= 0).all() and (exam.labelled.sense >= 0).all()
@@ -95,6 +96,7 @@ def test_the_bounds_tell_the_kinds_of_question_apart():
     assert all(0.42 < limits.majority[kind] < 0.5 for kind in QUESTIONS)
 
 
+@pytest.mark.slow
 def test_a_bag_of_words_reads_words_and_not_their_order(part, small):
     bags = (counts(part, sentences, near=False) for sentences in (small.labelled, small.held_out))
     accuracy = nearest_sense(small, *bags)

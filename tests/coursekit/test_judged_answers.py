@@ -12,6 +12,7 @@ from coursekit.datasets import read_table
 from coursekit.judged_answers import LABELS, PADDED, PADDING
 
 
+@pytest.mark.slow
 def test_all_annotators_accept_the_right_answer_and_reject_the_wrong_one():
     readings = read_table("retrieval/readings.csv").set_index(["id", "passage"])
     asked = judged_answers.asked()
@@ -72,6 +73,7 @@ def verdicts_of(monkeypatch, quality, bias: float) -> judged_answers.Verdicts:
     return judged_answers.Verdicts()
 
 
+@pytest.mark.slow
 def test_a_judge_that_sees_only_the_position_agrees_with_nobody(monkeypatch):
     verdicts = verdicts_of(monkeypatch, lambda number: (1.0, 0.0, 1.0, 0.0), bias=3.0)
     summary = verdicts.summary()
@@ -80,6 +82,7 @@ def test_a_judge_that_sees_only_the_position_agrees_with_nobody(monkeypatch):
     assert summary["κ, both orders"] == (1, 1, 1)  # the average removes the preference for the first answer
 
 
+@pytest.mark.slow
 def test_a_judge_without_position_bias_keeps_its_verdict_in_both_orders(monkeypatch):
     wrong_first = lambda number: (number % 4 > 0, 0.5, 0.0, 0.0)  # noqa: E731
     verdicts = verdicts_of(monkeypatch, wrong_first, bias=0.0)
@@ -89,6 +92,7 @@ def test_a_judge_without_position_bias_keeps_its_verdict_in_both_orders(monkeypa
     assert summary["κ, both orders"][0] == pytest.approx(2 * share - 1)
 
 
+@pytest.mark.slow
 def test_the_reward_is_free_of_position_bias_and_grows_with_quality(monkeypatch):
     verdicts = verdicts_of(monkeypatch, lambda number: (1.0, 0.0, 3.0, -2.0), bias=5.0)
     assert verdicts.rewards() == pytest.approx(np.tile([0.5, -0.5, 2.5, -2.5], (len(verdicts.asked), 1)))

@@ -147,6 +147,7 @@ def test_enumeration_covers_the_language(small, enumeration, every):
     assert np.exp(small.log_probability(every)).sum() == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_next_word(small, enumeration, some):
     predicted = small.next_word(some)
     losses = small.log_loss_next(some)
@@ -222,6 +223,7 @@ def test_sense_posterior(small, enumeration, context):
         assert found[i] == pytest.approx(expected / expected.sum(), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_topic_and_continuation_posteriors(small, enumeration):
     pairs = small.passages(25, np.random.default_rng(2))
     found = small.continuation_posterior(pairs.first.ids, pairs.second.ids)
@@ -396,6 +398,7 @@ def test_the_running_examples_are_sentences_of_the_language(language, sentence):
     assert language.sense_posterior(ids, position, "left").max() > 0.99
 
 
+@pytest.mark.slow
 def test_a_cue_on_the_right_cannot_be_known_from_the_left(language):
     sentences = language.sample(3000, np.random.default_rng(6), "held_out")
     left, right = sentences[sentences.cue == "left"], sentences[sentences.cue == "right"]
@@ -495,6 +498,7 @@ def test_an_unknown_split_and_a_negative_count_are_refused(language):
         language.sample(-1, np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_a_masked_word_is_found_in_context(language):
     sentences = language.sample(500, np.random.default_rng(9))
     masked = np.zeros(sentences.ids.shape, dtype=bool)

@@ -39,6 +39,7 @@ pytestmark = pytest.mark.usefixtures("no_hub")
 # ------------------------------------------------------------------------------------------ the encoder
 
 
+@pytest.mark.slow
 def test_minilm_comes_by_its_own_name_and_says_what_it_is(capsys):
     loaded = load(MINILM)
     assert loaded.name == MINILM
@@ -60,6 +61,7 @@ def test_it_stands_in_for_bert_and_says_how_to_get_that(capsys):
     assert said.endswith("With an internet connection, from_hub=True loads bert-base-uncased itself.")
 
 
+@pytest.mark.slow
 def test_the_cosines_are_as_different_as_the_note_says():
     loaded = load(MINILM)
 
@@ -90,6 +92,7 @@ def test_attentions_come_when_they_are_wanted():
     assert torch.allclose(output.attentions[0].sum(dim=-1), torch.ones(1, 12, 5), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_minilm_has_the_head_that_the_course_has_learned_and_says_so(capsys):
     loaded = load(MINILM, head="masked-lm")
     assert loaded.name == "all-MiniLM-L6-v2" and loaded.model.cls.predictions.bias.abs().max() > 0.01

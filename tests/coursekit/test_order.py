@@ -60,6 +60,7 @@ def test_every_template_of_order_has_its_partner(grammar):
     assert len(templates) > {True: 20, False: 800}[grammar is SMALL_ORDER]
 
 
+@pytest.mark.slow
 def test_every_sentence_of_order_has_its_partner_by_brute_force(small):
     joint = Counter()
     rules = productions(SMALL_ORDER)
@@ -83,6 +84,7 @@ def test_every_sentence_of_order_has_its_partner_by_brute_force(small):
     assert len(asked) > 300
 
 
+@pytest.mark.slow
 def test_partners_have_the_same_words_another_sense_and_the_same_probability(language):
     sentences = language.sample(1500, np.random.default_rng(3))
     sentences = sentences[np.isin(sentences.cue, ORDER)]
@@ -103,6 +105,7 @@ def test_a_sentence_of_another_kind_has_no_partner(language):
         partners(language, sentences)
 
 
+@pytest.mark.slow
 def test_who_does_not_know_the_order_is_at_chance_exactly(language, small):
     for each in (language, small):
         for kinds in (["order1"], ["order2"], ORDER):
@@ -136,6 +139,7 @@ def test_position_and_length_tell_nothing_of_the_sense(language):
         assert position_accuracy(language, kinds) <= majority_accuracy(language, kinds) + 0.02
 
 
+@pytest.mark.slow
 def test_parallel_rules_differ_in_nothing_but_words():
     grammar = GRAMMAR
     groups = defaultdict(list)
@@ -170,6 +174,7 @@ def shape(pattern, lists):
 # --- the split ---
 
 
+@pytest.mark.slow
 def test_knowing_the_split_by_heart_gains_less_than_half_a_per_cent(language):
     q = language.tables.one_in[language.tables.rule_of]
     sample = language.sample(3000, np.random.default_rng(0))
@@ -249,6 +254,7 @@ def test_left_and_full_bounds_are_far_apart_for_part_of_the_questions(language):
         assert 0.3 < open_ < 0.7 and told > 0.3
 
 
+@pytest.mark.slow
 def test_the_language_is_varied(language):
     """At least as much as before order decided anything."""
     assert len(language.vocabulary) >= 1_498 and len(language.senses) == 26

@@ -17,6 +17,7 @@ def test_the_auc_compares_pairs_of_one_sense_with_pairs_of_two_within_each_word(
     assert found.loc["b"].tolist() == [0.5, pytest.approx((0 + 0.5) / 2)]
 
 
+@pytest.mark.slow
 def test_every_recorded_word_has_every_value():
     brown, wordnet = other_corpora.recorded()
     assert brown.notna().all(axis=None) and wordnet.notna().all(axis=None)

@@ -26,6 +26,7 @@ def figure():
     plt.close(figure)
 
 
+@pytest.mark.slow
 def test_show_darkens_words_until_they_stand_out(figure, capsys):
     assert len(faint_words(figure)) > 20
     show(figure, alt="Eight lines from 0 to 1.")
@@ -44,6 +45,7 @@ def test_each_ink_is_dark_enough_on_white_and_blue_needs_none():
     assert on_white(SKY) < 2.5 and on_white(GREY) < LEAST
 
 
+@pytest.mark.slow
 def test_words_on_a_coloured_ground_are_measured_on_it(figure):
     cells = plt.figure().subplots()
     cells.imshow([[0.0, 1.0]], cmap="Blues")
@@ -64,6 +66,7 @@ def colour_maps_in_use() -> list[str]:
     return sorted(found | {"viridis"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", colour_maps_in_use())
 def test_numbers_in_cells_can_be_read_on_every_colour_of_a_map(name):
     _, ax = plt.subplots()

@@ -29,6 +29,7 @@ def rows() -> dict:
     return journal.read()["scoreboard"]
 
 
+@pytest.mark.slow
 def test_rows_survive_a_restart_and_are_replaced_in_place():
     add_row("static", STATIC)
     add_row("GPT", GPT, loss=1.1)
@@ -103,6 +104,7 @@ def test_the_recorded_readers_of_counts_come_out_again():
         assert asdict(accuracy) == pytest.approx(asdict(nearest_sense(exam, *vectors)), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_rows_of_an_older_course_are_left_out(shown, capsys):
     with journal.changing("scoreboard") as entries:
         entries["GPT"] = {"sense_left": 1.0, "sense_right": 0.4, "note": "", "place": 1}

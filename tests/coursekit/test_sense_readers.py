@@ -31,6 +31,7 @@ def test_a_plain_sentence_lists_no_cue():
     assert sense_readers.position_of_cue(SimpleNamespace(sentence="A bank", start=2, cue=float("nan"))) == ""
 
 
+@pytest.mark.slow
 def test_elmo_reads_a_sentence_in_a_batch_as_it_reads_it_alone():
     spelling = Spelling()
     torch.manual_seed(0)
@@ -56,6 +57,7 @@ def test_worlds_without_differences_are_called_clear_as_often_as_the_rule_says()
     assert found == {"each at 95 %": 1, "Holm": 0}
 
 
+@pytest.mark.slow
 def test_an_encoder_decoder_sees_every_source_word_and_no_later_target_word():
     torch.manual_seed(0)
     assert encoder_decoder_agrees()

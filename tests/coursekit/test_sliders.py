@@ -1,5 +1,7 @@
 """A slider's picture is an output like any other: it is saved, and renewed when the slider moves."""
 
+import pytest
+
 from tests.notebooks.running import kernel, outputs_of
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -26,6 +28,7 @@ def updates(client, source: str) -> list[dict]:
             return found
 
 
+@pytest.mark.slow
 def test_what_is_drawn_stands_below_the_slider_and_follows_it():
     with kernel({}) as client:
         controls, shown = [o.data for o in outputs_of(BEGIN + "interact(draw, n=slider)", client)]

@@ -114,6 +114,7 @@ def test_corruption_is_80_10_10_of_15_percent_and_spares_special_tokens():
     assert (corrupted > SEP)[corrupted != ids].logical_or((corrupted == MASK)[corrupted != ids]).all()
 
 
+@pytest.mark.slow
 def test_elmo_halves_see_one_side_each(untrained, ids):
     model, vocabulary = untrained("elmo"), len(load_language().vocabulary)
     dim = model.config.dim
@@ -128,6 +129,7 @@ def test_elmo_halves_see_one_side_each(untrained, ids):
         assert torch.equal(influence(output.hidden[layer][..., dim:], x) > 0, below.T)
 
 
+@pytest.mark.slow
 def test_elmo_is_the_same_with_and_without_padding(untrained, ids):
     model, spelling = untrained("elmo"), Spelling()
     padded = model(spelling.of_ids(ids), ids != 0).hidden[:, 1:, :7]
@@ -135,6 +137,7 @@ def test_elmo_is_the_same_with_and_without_padding(untrained, ids):
     assert torch.allclose(padded, alone, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_elmo_s_words_start_out_spread_evenly(untrained):
     model, table = untrained("elmo"), Spelling().table
     vectors = model.token(table[:, None])[:, 0].detach()  # V D

@@ -40,6 +40,7 @@ def test_all_right_is_no_certainty_with_wilson_s_interval(said):
     assert worst > 90 and worst_normal < 50
 
 
+@pytest.mark.slow
 def test_the_drawn_means_lie_where_the_interval_of_the_course_is(said):
     items = np.random.default_rng(1).normal(0.5, 0.3, 60)
     statistics.resampled(items, "rank correlation")

@@ -28,6 +28,7 @@ def stem(word: str, tag: str) -> str:
     return load_code().stems[word, tag]
 
 
+@pytest.mark.slow
 def test_verbs_go_last_prepositions_and_adjectives_behind_their_noun():
     guard, thief, lock, cold, behind = (
         stem(*key)
@@ -62,6 +63,7 @@ def test_each_sense_and_each_part_of_speech_has_a_stem_of_its_own():
     assert stem("guard", "NOUN") == stem("guards", "NOUN")
 
 
+@pytest.mark.slow
 def test_two_sentences_have_the_same_translation_only_up_to_a_and_an_being_left_out():
     pairs = sample_pairs(2_000, np.random.default_rng(0))
     language = load_language()

@@ -23,6 +23,7 @@ def copied_package(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_glove_has_its_words_and_vectors():
     glove = load_glove()
     assert len(glove) == 400_000

@@ -1,12 +1,14 @@
 """The tasks on which notebook 05 compares layers: which words they use, and what they learn."""
 
 import numpy as np
+import pytest
 import torch
 
 from coursekit.language import load_language
 from coursekit.word_tasks import examples, learn, task_sentences
 
 
+@pytest.mark.slow
 def test_no_form_of_a_tested_verb_occurs_in_training():
     language = load_language()
     used = {}
@@ -23,6 +25,7 @@ def test_no_form_of_a_tested_verb_occurs_in_training():
     assert not stems["train"] & used["held_out"] and not stems["held_out"] & used["train"]
 
 
+@pytest.mark.slow
 def test_the_layer_that_has_the_answer_gets_the_largest_weight():
     torch.manual_seed(0)
     labels = torch.randint(2, (400,))

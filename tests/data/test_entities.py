@@ -57,6 +57,7 @@ def test_every_i_continues_an_entity_of_its_type(tokens):
             before = tag
 
 
+@pytest.mark.slow
 def test_entities_are_pieces_of_the_text(found, texts):
     for entity in found.itertuples():
         assert entity.words in texts[entity.sentence]
@@ -104,6 +105,7 @@ def test_entities_of_test_are_partly_unseen(found):
     assert 0.4 <= share <= 0.85 and test & train
 
 
+@pytest.mark.slow
 def test_the_card_says_what_the_table_holds(tokens, figures, card):
     for line in figures.contents(tokens):
         assert line in card

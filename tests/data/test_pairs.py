@@ -48,6 +48,7 @@ def test_every_hypothesis_has_one_premise_of_each_label_in_no_fixed_order(pairs)
     assert pd.crosstab(places, pairs["label"]).min().min() > len(pairs) / 9 * 0.75
 
 
+@pytest.mark.slow
 def test_the_grade_is_the_mean_of_two_readings_that_agree(pairs, figures):
     for reading in ("first", "second"):
         assert pairs[reading].between(0, 5).all() and (pairs[reading] * 2 % 1 == 0).all()
@@ -65,6 +66,7 @@ def test_all_labels_have_grades_in_the_middle_and_only_two_reach_an_end(pairs):
     assert set(pairs[pairs["similarity"] < 1.5]["label"]) == {"neutral"}
 
 
+@pytest.mark.slow
 def test_counting_alone_tells_nothing_of_the_grade(pairs, figures):
     """Neither in all pairs, nor in a split, nor within a label; where a label of a split has few pairs the noise is larger."""
     table = figures.counting_alone(pairs).abs()
@@ -73,6 +75,7 @@ def test_counting_alone_tells_nothing_of_the_grade(pairs, figures):
     assert table.drop(index=splits_and_labels).max().max() <= 0.13
 
 
+@pytest.mark.slow
 def test_counting_together_tells_little_of_the_grade(figures, pairs, card):
     """Curves and combinations of counts are not excluded by correlations of each alone: the card says what they reach."""
     for name, value in figures.counting_together(pairs).items():

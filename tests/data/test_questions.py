@@ -104,6 +104,7 @@ def test_no_question_is_asked_twice(questions):
     assert process.cdist(train, test, scorer=fuzz.token_sort_ratio).max() < 90
 
 
+@pytest.mark.slow
 def test_the_card_has_the_figures(questions, figures, card):
     assert "\n".join(figures.contents(questions)) in card
     test = questions[questions["split"] == "test"]

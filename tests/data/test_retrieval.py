@@ -43,6 +43,7 @@ def test_the_terms_that_are_asked_about_still_stand_in_the_glossary(tables):
     assert set(questions.term) <= set(titles)
 
 
+@pytest.mark.slow
 def test_counting_words_finds_what_is_named_and_little_of_what_is_described(tables, figures):
     passages, questions = tables
     described = (questions.kind == "describes").to_numpy()

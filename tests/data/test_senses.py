@@ -137,6 +137,7 @@ def test_no_frame_is_used_twice_for_a_word(table):
     assert len(set(around)) == len(around)
 
 
+@pytest.mark.slow
 def test_the_card_has_every_sense_and_the_recorded_figures(table, card):
     for word, rows in table.groupby("word"):
         lines = [line for line in card.splitlines() if line.startswith(f"| {word} | *")]

@@ -101,6 +101,7 @@ def test_any_frames_give_verdicts_with_reasons(frames, ending):
     fill_outputs(SUBMISSION.notebook, {}, {verdict.grade_id: verdict for verdict in verdicts})
 
 
+@pytest.mark.slow
 def test_only_the_check_s_own_frame_counts():
     right = {("", EXERCISE, number): answer for number, answer in enumerate(KEYS[EXERCISE].expected)}
 
@@ -151,6 +152,7 @@ def test_the_first_readable_frame_of_a_cell_counts():
     assert [frame.problem for frame in _readable(outcome, Limits(), most=10)] == ["error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["{}", "[]", '"a\\"b"', "0"])
 def test_json_that_would_fill_the_memory_is_refused(value):
     many = "[" + f"{value}," * 1_100_000 + f"{value}]"
@@ -160,6 +162,7 @@ def test_json_that_would_fill_the_memory_is_refused(value):
         )
 
 
+@pytest.mark.slow
 def test_long_texts_are_no_values():
     text = '[{,"\\' * 1_000_000
     _, words = answers.unpack(answers.pack({}, {"text": text}), answers.FileLimits(1 << 26, 1 << 26))

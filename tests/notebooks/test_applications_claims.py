@@ -33,6 +33,7 @@ def random_tags(rng: random.Random, length: int) -> list[str]:
     return [rng.choice(["O", "O", f"B-{rng.choice(kinds)}", f"I-{rng.choice(kinds)}"]) for _ in range(length)]
 
 
+@pytest.mark.slow
 def test_entities_and_their_f1_are_seqeval_s_also_for_tags_that_are_not_well_formed(solution):
     from seqeval.metrics import f1_score, precision_score, recall_score
     from seqeval.metrics.sequence_labeling import get_entities
@@ -67,6 +68,7 @@ def squad(said: dict[str, str], accepted: dict[str, list[str]]) -> tuple[float, 
     return found["exact_match"].item() / 100, found["f1"].item() / 100
 
 
+@pytest.mark.slow
 def test_marks_of_made_up_answers_are_squad_s(solution):
     rng = random.Random(1)
     words = "The a an river river's bank, Bank 340 metres. “the bank” north–south An".split()

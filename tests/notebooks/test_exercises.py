@@ -26,6 +26,7 @@ def test_every_exercise_is_complete(name):
     assert {place: said for place, said in problems.items() if said} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_every_mistake_is_named_as_itself(name):
     """Judged with the committed key; test_fresh.py holds that the key is what the exercises give."""

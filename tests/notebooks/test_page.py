@@ -98,6 +98,7 @@ def test_no_prediction_s_answer_can_be_read_off_the_next_cell(name):
             assert any(isinstance(node, ast.Name) for node in ast.walk(value)), ast.unparse(call)
 
 
+@pytest.mark.slow
 def test_the_answer_in_a_folded_cell_does_not_stand_in_its_first_line():
     for name in ASSIGNMENTS:
         for cell in code_cells(release_of(name)):
@@ -145,6 +146,7 @@ WITH_CHOICES = {
 """The predictions whose point is not a number."""
 
 
+@pytest.mark.slow
 def test_predictions_whose_point_is_no_number_offer_choices():
     found = {
         name: sum(

@@ -100,6 +100,7 @@ def test_a_mistake_may_enlarge_the_rounding_and_a_right_answer_may_not(server, a
     assert list(builder.stale(server, assignment))
 
 
+@pytest.mark.slow
 def test_other_inputs_are_a_change_even_where_the_answers_are_the_same(server, assignment):
     keys = dict(read(assignment.key))
     name, key = next(iter(keys.items()))
@@ -119,6 +120,7 @@ def test_the_inputs_of_a_case_come_in_the_same_order_at_each_reading():
     assert len(orders) == 1
 
 
+@pytest.mark.slow
 def test_a_damaged_key_is_made_anew(server, assignment):
     before = assignment.key.read_bytes()
     assignment.key.write_bytes(before[: len(before) // 2])

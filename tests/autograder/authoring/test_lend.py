@@ -63,6 +63,7 @@ def nothing_readable(one, content):
     return not any(line in part for line in secret for part in content.values())
 
 
+@pytest.mark.slow
 def test_unless_the_instructor_says_otherwise_only_those_who_learn_alone_may_borrow(course):
     one = course()
     assert lent_bytes(one) is None
@@ -76,6 +77,7 @@ def test_unless_the_instructor_says_otherwise_only_those_who_learn_alone_may_bor
         published_key(one)
 
 
+@pytest.mark.slow
 def test_with_a_key_nothing_is_readable_until_it_is_published(course):
     one = course('c.Autograder.lend = "key"')
     content = zipped(one)

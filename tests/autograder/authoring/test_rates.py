@@ -152,6 +152,7 @@ def test_a_mistake_that_nobody_listed_and_luck_exposes_is_found(course):
     assert not any(rate.kind == "generic" for rate in exercise_rates(one, "lucky.largest", seeds_from(0, 2)))
 
 
+@pytest.mark.slow
 def test_a_mistake_that_loops_for_ever_is_no_matter_of_luck(course, monkeypatch):
     one = course("largest = exercise((SMALLEST,), {})")
     loop = "rest = list(x)\n    best = []\n    while len(rest) > 0:\n        best.append(rest.pop(0).max())\n    return torch.stack(best)"

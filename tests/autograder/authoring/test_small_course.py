@@ -15,6 +15,7 @@ from autograder.grading.reference import exercise_keys, faults
 from tests.autograder.here import Servers
 
 
+@pytest.mark.slow
 def test_a_mistake_that_is_right_on_some_inputs_is_still_recognised(small):
     exercises = small.assignment.exercises_file
     sometimes = '.sum()", "[np.argsort(-values)].sum() * (len(values) > 4 or 2)"'

@@ -76,6 +76,7 @@ def test_a_right_answer_is_shown_as_right():
     assert journal.checks() == {"demo.double": True}
 
 
+@pytest.mark.slow
 def test_a_known_mistake_shows_name_hint_and_heat_maps():
     (card,), error = shown(check, "demo.double", lambda case: case["x"] * 3)
     assert "Tripled." in error and "Three times is one too many." in error
@@ -193,6 +194,7 @@ def test_a_check_that_passes_explains_nothing(monkeypatch):
     shown(check, "demo.double", lambda case: case["x"] * 2)
 
 
+@pytest.mark.slow
 def test_a_check_tells_what_belongs_to_its_inputs():
     """The inputs reach the judgement: a factor that is a size of theirs is named by it."""
     _, error = shown(check, "demo.double", lambda case: case["x"] * 2 * case["x"].shape[-1])
@@ -211,6 +213,7 @@ def test_the_parts_of_an_answer_keep_their_order_in_a_key_file(tmp_path):
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 def test_a_function_that_writes_into_lists_leaves_the_key_as_it_was(tmp_path):
     """The key is read once for a notebook: whoever repaired such a function was wrong until the kernel was restarted."""
     case = {"words": ["a", "b"], "rows": [[1], [2, 3]]}
@@ -229,6 +232,7 @@ def test_a_function_that_writes_into_lists_leaves_the_key_as_it_was(tmp_path):
     assert shown(check, "lists.count", right)[1] == ""
 
 
+@pytest.mark.slow
 def test_the_heat_maps_say_which_of_several_tables_they_show(tmp_path):
     def right(case):
         return {"ids": case["x"], "labels": case["x"] + 1}
@@ -336,6 +340,7 @@ def test_the_card_names_the_inputs_that_failed_and_case_hands_over_the_first():
     assert "x'] = tensor" in repr(failing) and ".expected = tensor" in repr(failing)
 
 
+@pytest.mark.slow
 def test_an_input_for_the_verdict_alone_is_neither_named_nor_handed_over(tmp_path):
     cases = tuple({**each, "_held_out": np.ones(7)} for each in CASES)
     one = answer_key.ExerciseKey(
@@ -366,6 +371,7 @@ def test_a_hint_is_found_without_its_topic(name):
     assert "for demo.double" in said(hint, name, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["duoble", "demo.duoble", "dmeo.double"])
 def test_a_misspelt_hint_gets_a_suggestion(name):
     with pytest.raises(answer_key.NoSuchExercise, match="Did you mean 'demo.double'?"):

@@ -22,6 +22,7 @@ def shown(small, monkeypatch):
     return notes
 
 
+@pytest.mark.slow
 def test_after_a_restart_the_first_hint_is_where_one_was(shown, monkeypatch):
     hinting.hint("steps.total", 3)
     monkeypatch.setattr(hinting, "_shown", set())

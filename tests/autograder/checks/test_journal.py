@@ -17,6 +17,7 @@ for number in range(40):
 """
 
 
+@pytest.mark.slow
 def test_notebooks_that_save_at_once_lose_nothing():
     notebooks = [
         subprocess.Popen([sys.executable, "-c", SAVE, name], stdin=subprocess.PIPE)

@@ -517,6 +517,7 @@ def test_a_test_is_a_known_mistake_if_it_notices_and_misses_the_same():
     assert judge([small], want, EXPOSES, [known]).hint == ""
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.fixed_dictionaries(

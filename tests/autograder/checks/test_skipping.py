@@ -126,6 +126,7 @@ def test_validate_counts_it_as_not_passed(path, monkeypatch):
     assert "Not answered yet" in failed[0]["raw_error"]
 
 
+@pytest.mark.slow
 def test_an_answer_is_taken_up_from_the_cell_that_was_skipped(person, shown):
     _, check, late = person.run([cell("double", RIGHT), *cells("check-double", "by-name")])
     assert words(check).startswith("✓ demo.double")
@@ -134,6 +135,7 @@ def test_an_answer_is_taken_up_from_the_cell_that_was_skipped(person, shown):
     assert [words(one) for one in again[1:3]] == ["[2. 2.]\n", "new\n"] and not any(map(errors, again))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "call"),
     [("def mine(x):\n    return shown", "mine(1)"), ("def mine(x):\n    return y + 1", "mine(1)"), ("", "print(shwon)")],
@@ -145,6 +147,7 @@ def test_a_student_s_own_error_is_shown_and_stops(person, shown, source, call):
     assert errors(wrong)[0].ename == "NameError" and "Traceback" in words(wrong)
 
 
+@pytest.mark.slow
 def test_an_error_of_a_library_for_what_it_lacks_is_shown(person, shown):
     lacking = (
         "import abc\n\nexec(compile('def lacks(): raise NotImplementedError', 'library.py', 'exec'))\nlacks()"

@@ -274,6 +274,7 @@ def test_links_are_neither_followed_nor_written_through(course, tmp_path):
     assert taken(course, "ada") == "ada" and not list(elsewhere.iterdir())
 
 
+@pytest.mark.slow
 def test_a_bomb_is_read_no_further_than_its_bound(course, tmp_path, monkeypatch):
     monkeypatch.setattr(downloads, "MAX_FILE_BYTES", 1 << 20)
     bomb = io.BytesIO()

@@ -344,6 +344,7 @@ def test_a_time_that_a_student_has_written_is_not_believed(course, tmp_path):
     assert not done.handed_in[0].exact
 
 
+@pytest.mark.slow
 def test_a_time_that_cannot_be_read_is_named_and_makes_nobody_late(course, tmp_path):
     stamp = (f"ada/{NAME}/timestamp.txt", "5. Oktober 2026, 23:58".encode("utf-16"))
     done = collected(course, archive(tmp_path, f"ada/{NAME}/{FILE}", stamp))

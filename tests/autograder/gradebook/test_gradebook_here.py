@@ -41,6 +41,7 @@ def test_an_extension_moves_the_due_date(extension, late):
     assert seconds_late(handed_in, None, extension) == 0
 
 
+@pytest.mark.slow
 def test_changed_points_reach_the_gradebook(small):
     small.correct('-total-check", "locked": true, "points": 2', '-total-check", "locked": true, "points": 5')
     assignment = Assignment(small.root, NAME)
@@ -50,6 +51,7 @@ def test_changed_points_reach_the_gradebook(small):
         assert gradebook.find_graded_cell("steps-total-check", NAME, NAME).max_score == 5
 
 
+@pytest.mark.slow
 def test_a_corrected_check_reaches_the_gradebook(small):
     """nbgrader's own Autograde puts it back from there."""
     small.correct("lambda case: total(", "lambda given: total(")
@@ -61,6 +63,7 @@ def test_a_corrected_check_reaches_the_gradebook(small):
         assert "given" in gradebook.find_source_cell("steps-total-check", NAME, NAME).source
 
 
+@pytest.mark.slow
 def test_what_a_person_gives_and_takes_back(graded):
     with graded.gradebook() as gradebook:
         assert read_marks(gradebook, graded.assignment, QUESTION)["dua"] == Mark(None, "", False, blank=True)
@@ -74,6 +77,7 @@ def test_what_a_person_gives_and_takes_back(graded):
         assert read_marks(gradebook, graded.assignment, QUESTION)["ada"] == Mark(None, "", True)
 
 
+@pytest.mark.slow
 def test_a_mean_is_that_of_the_answers_that_are_graded(graded):
     with graded.gradebook() as gradebook:
         write_marks(
@@ -98,6 +102,7 @@ def grade_of(small, student, cell):
         return grade.auto_score, grade.extra_credit, grade.needs_manual_grade
 
 
+@pytest.mark.slow
 def test_what_a_person_gave_stays_and_is_looked_at_again_when_the_answer_changes(small):
     small.hand_in("ada", question="Nothing happens.")
     small.grade_class()
@@ -109,6 +114,7 @@ def test_what_a_person_gave_stays_and_is_looked_at_again_when_the_answer_changes
     assert small.scores() == {"ada": 11} and grade_of(small, "ada", QUESTION)[2]
 
 
+@pytest.mark.slow
 def test_extra_credit_that_a_person_typed_in_stays(small):
     small.hand_in("ada")
     small.grade_class()
@@ -120,6 +126,7 @@ def test_extra_credit_that_a_person_typed_in_stays(small):
     assert grade_of(small, "ada", EXTENSION) == (0, 0.5, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file_is_gone", [False, True])
 def test_the_extra_credit_that_we_gave_is_taken_back(small, file_is_gone):
     """Also when the file beside the gradebook is gone in which it was noted."""
@@ -133,6 +140,7 @@ def test_the_extra_credit_that_we_gave_is_taken_back(small, file_is_gone):
     assert grade_of(small, "ada", EXTENSION) == (0, 0, False)
 
 
+@pytest.mark.slow
 def test_extra_credit_of_a_check_is_ours_after_a_kill_in_between(small, monkeypatch):
     """Killed between the gradebook's commit and the file beside it; then something worse is handed in."""
     small.hand_in("ada", largest=WITHOUT_EXTENSION)

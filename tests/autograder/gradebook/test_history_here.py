@@ -21,6 +21,7 @@ def graded(small):
     return grade
 
 
+@pytest.mark.slow
 def test_each_file_is_one_hand_in_however_often_it_is_graded(graded):
     first = graded(total=MEAN).hand_ins
     both = graded().hand_ins

@@ -67,6 +67,7 @@ def test_points_comments_and_groups_stay_and_old_hand_ins_are_graded(renamed):
     assert {grade_id(cell): cell.source for cell in autograded.cells}[NEW] == "Nothing."
 
 
+@pytest.mark.slow
 def test_every_command_that_reads_the_gradebook_first_finds_everything(renamed):
     """Before anything is graded again: the page for written answers, the report and the feedback."""
     room = Room(renamed.assignment, None, 0.1)

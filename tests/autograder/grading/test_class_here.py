@@ -57,6 +57,7 @@ def test_an_error_of_ours_stops_the_run_and_writes_nothing_of_whom_it_met(small)
     assert not small.assignment.autograded("bob").exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_where_it_was(small):
     for place, student in enumerate(("ada", "bob", "cem", "dua", "eva", "fay")):
         small.hand_in(student, largest=f"{OTHERWISE}  # {place}")
@@ -81,6 +82,7 @@ def test_whoever_is_graded_twice_has_one_row_and_the_last_score(small):
     )
 
 
+@pytest.mark.slow
 def test_the_same_file_graded_again_is_one_hand_in(small):
     for answer in ("def largest(values):\n    return 0", RIGHT["steps-largest"]):
         small.hand_in("ada", largest=answer)
@@ -127,6 +129,7 @@ def test_nbgrader_s_own_rule_takes_everything_from_who_is_late(small):
         assert submission.late_submission_penalty == submission.score > 0
 
 
+@pytest.mark.slow
 def test_nobody_pays_for_a_time_that_cannot_be_read_and_it_is_named(small):
     due(small, "2026-10-05 22:00:00 UTC")
     times = {

@@ -63,6 +63,7 @@ def page(small, student):
     return page_of(small.assignment, student)
 
 
+@pytest.mark.slow
 def test_what_is_the_same_in_two_looks_is_graded_with_feedback_and_not_again(watched):
     small = watched.small
     with watched.watch() as watch:
@@ -96,6 +97,7 @@ def test_a_file_that_still_grows_is_not_taken_and_one_that_is_replaced_is_graded
     assert len(read_history(small.assignment, "ada").hand_ins) == 2
 
 
+@pytest.mark.slow
 def test_a_folder_without_a_file_of_the_student_is_no_hand_in_yet(watched):
     with watched.watch() as watch:
         folder = watched.small.hand_in("ada")
@@ -126,6 +128,7 @@ def test_the_next_process_goes_on_and_runs_nothing_twice(watched):
         assert names(twice(watch)) == ["bob"]
 
 
+@pytest.mark.slow
 def test_what_autograder_grade_has_graded_only_lacks_its_feedback(watched):
     small = watched.small
     small.hand_in("ada")
@@ -149,6 +152,7 @@ def test_another_time_of_the_same_file_counts(watched):
         assert gradebook.find_submission(NAME, "ada").timestamp.day == 3
 
 
+@pytest.mark.slow
 def test_a_broken_hand_in_gets_its_sentence_and_harms_only_itself(watched):
     small = watched.small
     small.hand_in("ada")
@@ -187,6 +191,7 @@ def test_an_error_that_one_meets_harms_no_other_and_is_tried_again_later(watched
         assert names(twice(watch)) == ["bob"]
 
 
+@pytest.mark.slow
 def test_inputs_are_drawn_anew_for_what_comes_later(watched):
     """Who has seen the inputs in the feedback must not be able to answer from it."""
     small = watched.small
@@ -202,6 +207,7 @@ def test_inputs_are_drawn_anew_for_what_comes_later(watched):
     assert len(seeds) == 3
 
 
+@pytest.mark.slow
 def test_another_run_is_waited_for_and_said_once(watched):
     small = watched.small
     small.hand_in("ada")
@@ -222,6 +228,7 @@ def test_only_one_process_watches_a_course(watched):
         pass
 
 
+@pytest.mark.slow
 def test_corrected_exercises_count_from_then_on(watched):
     small = watched.small
     with watched.watch() as watch:
@@ -236,6 +243,7 @@ def test_corrected_exercises_count_from_then_on(watched):
     assert verdicts["steps-total-check"] == "failed"
 
 
+@pytest.mark.slow
 def test_only_the_wanted_are_graded(watched):
     watched.small.hand_in("ada")
     watched.small.hand_in("bob")

@@ -180,11 +180,13 @@ def problem(*walls: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @as_root
 def test_in_unshare(jail_possible):
     assert "leave `unshare -r`" in problem("unshare", "-Ur")
 
 
+@pytest.mark.slow
 @as_root
 def test_with_a_covered_proc(jail_possible):
     said = problem("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc/irq; exec "$@"', "sh")
@@ -192,6 +194,7 @@ def test_with_a_covered_proc(jail_possible):
     assert not os.path.exists("/.dockerenv") or "systempaths=unconfined" in said
 
 
+@pytest.mark.slow
 @as_root
 def test_as_root_without_the_capability_to_mount(jail_possible):
     said = problem("setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin")
@@ -199,6 +202,7 @@ def test_as_root_without_the_capability_to_mount(jail_possible):
     assert not os.path.exists("/.dockerenv") or "SYS_ADMIN" in said and "seccomp" not in said
 
 
+@pytest.mark.slow
 @as_root
 def test_where_no_user_namespace_is_left(jail_possible):
     """In a namespace with as many users as a machine has, so that its setting is nobody else's."""

@@ -429,6 +429,7 @@ SLIPS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.permutations(list(SLIPS)), st.integers(1, 4))
 def test_several_slips_at_once_cost_nothing(slips, count):

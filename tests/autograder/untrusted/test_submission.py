@@ -274,6 +274,7 @@ def test_pictures_are_read_while_there_is_room_and_the_texts_in_any_case(folder)
     assert ["attachments" in cell for cell in cells] == [True] * 4 + [False] * 8
 
 
+@pytest.mark.slow
 def test_texts_count(folder):
     cell = {"cell_type": "code", "metadata": {}, "source": "x" * MAX_NOTEBOOK_BYTES}
     (folder / "hw.ipynb").write_text(large(more=[cell]))

@@ -170,6 +170,7 @@ def test_a_cell_of_millions_of_values_is_a_sentence():
             assert str(error).endswith(".")
 
 
+@pytest.mark.slow
 def test_an_honest_notebook_with_pictures_and_tables_is_read():
     picture = {"image/png": "iVBORw0KGgo" * 100_000, "text/html": "<td>1, 2, [3]</td>" * 20_000}
     outputs = [new_output("display_data", picture) for _ in range(10)]

@@ -28,6 +28,7 @@ from tests.conftest import ROOT
 HEAVY = ("torch", "transformers", "sklearn", "scipy", "coursekit")
 
 
+@pytest.mark.slow
 def test_before_anything_is_graded_a_sentence_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.chdir(make_course(tmp_path / "course").root)
     result = CliRunner().invoke(app, ["written", NAME, "--no-browser"])

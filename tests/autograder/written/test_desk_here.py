@@ -30,6 +30,7 @@ def marks(small):
     return {student: mark.score for student, mark in class_of.marks(small.assignment, QUESTION).items()}
 
 
+@pytest.mark.slow
 def test_points_to_a_group_of_copies_and_to_another_answer(small, desk):
     give(desk, "ann", "nothing", 3, ticks=[0, 1])
     give(desk, "ann", "they double", 0)
@@ -67,6 +68,7 @@ def test_what_makes_no_sense_is_refused(small, desk, score, more, why):
     assert marks(small) == {"ada": None, "bob": None, "cem": None}
 
 
+@pytest.mark.slow
 def test_undo_gives_back_what_was_there_and_says_what_was_given_where_nothing_was_before(small, desk):
     """So that ticks and comment need not be typed again."""
     give(desk, "ann", "nothing", 1, ticks=[1], comment="And why?")
@@ -81,6 +83,7 @@ def test_undo_gives_back_what_was_there_and_says_what_was_given_where_nothing_wa
     assert desk.view("ann")["waiting"] == 3
 
 
+@pytest.mark.slow
 def test_one_s_own_last_action_is_undone(small, desk):
     give(desk, "ann", "nothing", 3)
     give(desk, "ben", "they double", 1)
@@ -97,6 +100,7 @@ def test_of_many_actions_the_last_can_be_undone(tmp_path):
     assert [entry["number"] for entry in kept] == list(range(5, MOST_UNDONE + 5))
 
 
+@pytest.mark.slow
 def test_second_readings_are_blind_and_those_of_another_and_of_oneself_are_told_apart(small, desk):
     give(desk, "ann", "nothing", 3)
     give(desk, "ben", "they double", 1)

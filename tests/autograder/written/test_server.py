@@ -202,6 +202,7 @@ def test_there_are_only_the_questions_and_actions_of_the_assignment(browser):
     assert browser.ask("/", {})[0].status == 404
 
 
+@pytest.mark.slow
 def test_a_request_has_a_size_and_a_grader_a_name(browser):
     reply, words = browser.ask("/api/give", b" " * (MOST_BYTES + 1))
     assert reply.status == 413 and "too long" in json.loads(words)["error"]

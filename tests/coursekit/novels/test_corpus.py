@@ -19,6 +19,7 @@ def corpus(shelf, tmp_path_factory):
     return prepare(shelf, tmp_path_factory.mktemp("numbers") / "corpus", pieces=120)
 
 
+@pytest.mark.slow
 def test_no_author_of_a_held_out_part_stands_in_train(corpus):
     books = json.loads((corpus.folder / "books.json").read_text(encoding="utf-8"))
     assert {book["author"]: book["split"] for book in books} == {

@@ -12,6 +12,7 @@ from coursekit.small.bert import BOS, EOS, MASK
 from tests.coursekit.novels.texts import TINY, TINY_ELMO
 
 
+@pytest.mark.slow
 def test_a_row_s_loss_is_the_sum_over_its_pieces(corpus):
     model = build_gpt(corpus, **TINY).eval()
     found = figures.losses_of_gpt(model, corpus, "test", [1, 0])
@@ -63,6 +64,7 @@ def test_elmo_fills_a_gap_without_reading_its_word(corpus):
                 assert abs(ranks[at] - (log_p > log_p[gap.word]).sum().item()) <= 1
 
 
+@pytest.mark.slow
 def test_counts_of_one_side_do_not_see_the_other(corpus):
     counts = KneserNey(figures.stream(corpus.word_rows("train"), WORDS), WORDS, 3)
     (gap,) = figures.draw_gaps(corpus, "test", 1, str.isalpha)

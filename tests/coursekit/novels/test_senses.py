@@ -77,6 +77,7 @@ def test_vectors_are_those_of_the_place_and_depend_on_what_the_model_may_see(nam
         assert torch.allclose(left, left[:1].expand_as(left), atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_cue_in_the_vectors_is_found_and_noise_is_not(places):
     learned_from, asked = places
     rng = torch.Generator().manual_seed(0)

@@ -66,6 +66,7 @@ def test_updates_of_low_rank_come_back_as_part_of_the_weights(corpus, tmp_path, 
     assert (before - after).abs().max() > 1
 
 
+@pytest.mark.slow
 def test_the_start_of_the_head_is_the_same_each_time_and_gives_the_vectors_as_they_are():
     first, second = published(), published()
     assert all(
@@ -149,6 +150,7 @@ def test_what_was_recorded_has_a_row_for_each_who_was_measured(corpus, tmp_path)
     assert table["nats per subword"].to_dict() == {"GPT": "3.2 (3.1 to 3.3)", "unigrams": "5.2 (5.1 to 5.3)"}
 
 
+@pytest.mark.slow
 def test_a_run_s_curve_stands_beside_the_card(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(record, "BATCHES", 2)
     curve = [(32, 4.2, float("nan")), (64, 3.9, 4.0), (80, 3.8, 3.95)]
@@ -199,6 +201,7 @@ def test_the_gaps_are_not_recorded_without_a_run_of_another_seed(tmp_path):
         list(record_experiment(novels_gaps.EXPERIMENT, options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_is_shipped_is_whole_and_small(name):
     path = models_folder() / f"novels_{name}.safetensors"

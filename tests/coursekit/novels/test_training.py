@@ -128,6 +128,7 @@ def test_a_model_of_the_novels_asks_for_the_novels(monkeypatch, capsys):
         assert ended.value.code == 2 and said in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_pieces_of_an_earlier_run_can_be_taken(corpus, tmp_path, monkeypatch):
     texts, pieces = corpus.folder.parent / "shelf", corpus.folder / "tokenizer.json"
     arguments = ["novels-bert", "--corpus", texts, "--to", tmp_path, "--vocabulary", pieces, "--seeds", "0"]

@@ -44,6 +44,7 @@ def code_of(arrays, case=CASE):
     return measured(arrays, case)["training"].tolist()
 
 
+@pytest.mark.slow
 def test_a_training_as_asked_is_fine(evidence):
     assert code_of(evidence) == [FINE]
 
@@ -57,6 +58,7 @@ def test_weights_of_another_model_are_worth_what_they_predict(evidence):
     assert code_of(evidence | {"weights": noise}) == [3]
 
 
+@pytest.mark.slow
 def test_losses_are_computed_once_more(evidence):
     assert code_of(evidence | {"losses": evidence["losses"] / 2}) == [10]
     assert code_of(evidence | {"losses": evidence["losses"] * np.nan}) == [10]

@@ -86,6 +86,7 @@ def test_an_occurrence_after_many_tokens_has_a_vector():
     assert np.isfinite(senses.contextual_vectors(found)).all()
 
 
+@pytest.mark.slow
 def test_clusters_are_found_in_vectors_that_differ_in_direction():
     rng = np.random.default_rng(0)
     vectors = np.concatenate([rng.normal([3, 0, 0], 0.1, (9, 3)), rng.normal([0, 3, 0], 0.1, (7, 3))])

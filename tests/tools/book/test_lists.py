@@ -147,6 +147,7 @@ def test_a_term_of_the_glossary_is_found_in_either_number_and_by_its_abbreviatio
         assert not stands_in(term, text), term
 
 
+@pytest.mark.slow
 def test_each_term_of_the_glossary_stands_in_the_text_of_the_notebook_that_it_names():
     missing = []
     for names, text in terms():
@@ -190,6 +191,7 @@ def module_of(dotted: str) -> str:
     )
 
 
+@pytest.mark.slow
 def test_the_reference_describes_what_more_than_one_notebook_imports():
     imported = Counter(
         module

@@ -89,6 +89,7 @@ def sentences_in(code: str) -> list[str]:
     return [text for text in texts if isinstance(text, str) and text.count(" ") >= 2 and "<" not in text]
 
 
+@pytest.mark.slow
 def test_what_the_course_s_package_says_is_british():
     """Texts of figures and errors; not those of the language, whose words are its own, and no words that are cut into subwords."""
     own = ("language/", "pictures/subwords.py")
