@@ -7,6 +7,8 @@ import pytest
 from coursekit.byte_tokens import bytes_of, read_merges
 from coursekit.models import tokenizer
 
+pytestmark = pytest.mark.slow
+
 
 def bpe_encode(word, merges):
     place = {pair: i for i, pair in enumerate(merges)}
@@ -27,7 +29,6 @@ def test_a_space_is_written_as_a_visible_sign():
     assert bytes_of("Ġcell") == b" cell" and bytes_of("Ã©") == "é".encode()
 
 
-@pytest.mark.slow
 def test_the_ids_are_the_published_ones(smollm2):
     for text in ("The prisoner sat in a dark cell.", "café 細胞"):
         assert smollm2.encode(text, bpe_encode) == smollm2.published(text, add_special_tokens=False).input_ids

@@ -19,6 +19,8 @@ from coursekit.exam import (
 )
 from coursekit.language import load_language
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def small(part):
@@ -31,14 +33,12 @@ def vectors_by(function) -> tuple[torch.Tensor, torch.Tensor]:
     return function(exam.labelled), function(exam.held_out)
 
 
-@pytest.mark.slow
 def test_the_exam_is_the_same_every_time():
     first = sense_exam()
     sense_exam.cache_clear()
     assert np.array_equal(first.held_out.ids, sense_exam().held_out.ids)
 
 
-@pytest.mark.slow
 def test_every_sentence_has_an_ambiguous_word_and_all_kinds_occur():
     exam = sense_exam()
     assert (exam.held_out.sense >= 0).all() and (exam.labelled.sense >= 0).all()
@@ -46,7 +46,6 @@ def test_every_sentence_has_an_ambiguous_word_and_all_kinds_occur():
     assert min(exam.count(kind) for kind in QUESTIONS) > 700
 
 
-@pytest.mark.slow
 def test_held_out_words_stand_on_the_other_side_of_the_split():
     exam, language = sense_exam(), load_language()
     assert language.held_out(exam.held_out.ids).all() and not language.held_out(exam.labelled.ids).any()
@@ -85,7 +84,6 @@ def test_vectors_of_other_sentences_are_refused():
         nearest_sense(sense_exam(), torch.zeros(3, 4), torch.zeros(3, 4))
 
 
-@pytest.mark.slow
 def test_the_bounds_tell_the_kinds_of_question_apart():
     limits = bounds()
     assert all(limits.whole_sentence[kind] > 0.999 for kind in QUESTIONS)
@@ -96,7 +94,6 @@ def test_the_bounds_tell_the_kinds_of_question_apart():
     assert all(0.42 < limits.majority[kind] < 0.5 for kind in QUESTIONS)
 
 
-@pytest.mark.slow
 def test_a_bag_of_words_reads_words_and_not_their_order(part, small):
     bags = (counts(part, sentences, near=False) for sentences in (small.labelled, small.held_out))
     accuracy = nearest_sense(small, *bags)

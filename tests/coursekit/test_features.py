@@ -6,8 +6,9 @@ import pytest
 from coursekit import features
 from coursekit.language import load_language
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_a_slot_is_one_list_of_words_in_every_number_and_tense():
     language, (of_row, named) = load_language(), features.slots()
     number = next(number for number, name in named.items() if name == "gardener/farmer/neighbor/florist")

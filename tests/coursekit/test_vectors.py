@@ -11,6 +11,8 @@ from coursekit import vectors
 from coursekit.packaged import Package
 from coursekit.vectors import UnknownWord, VectorsMissing, WordVectors, load_glove
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def copied_package(tmp_path, monkeypatch) -> Path:
@@ -23,7 +25,6 @@ def copied_package(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 def test_glove_has_its_words_and_vectors():
     glove = load_glove()
     assert len(glove) == 400_000
