@@ -60,6 +60,7 @@ def test_the_auc_is_asked_for_the_scores_of_test_reviews(judged):
     assert judged.auc("MiniLM, seed 0", in_order) == 0.75
 
 
+@pytest.mark.slow
 def test_themost_probable_continuations_are_pairs_of_words():
     size = len(preferences.load_language().vocabulary)
     log_p = torch.full((size, size), -50.0)

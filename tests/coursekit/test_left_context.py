@@ -12,6 +12,7 @@ def test_a_difference_is_relative_to_the_first_vector():
     assert relative_differences(layers) == pytest.approx([0, 0.5])
 
 
+@pytest.mark.slow
 def test_the_actor_before_the_word_determines_its_sense_and_the_actor_after_it_does_not():
     language = load_language()
     known = senses_from_the_left(language, "the prisoner that the biologist visited checked the cell", "cell")

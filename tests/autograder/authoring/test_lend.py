@@ -190,6 +190,7 @@ def test_a_hand_in_that_borrows_earns_nothing_for_what_is_lent(course):
     assert verdicts[other.check_id].score == verdicts[other.check_id].max_score > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_each_notebook_of_this_course_lends_all_its_exercises(name):
     one = ASSIGNMENTS[name]

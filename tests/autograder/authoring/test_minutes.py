@@ -69,6 +69,7 @@ def stated(name: str) -> int:
     return int(re.search(r"\*\*Time\*\* about (\d+) minutes", header)[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_every_exercise_states_its_minutes(name):
     exercises = {exercise.solution_id for exercise in ASSIGNMENTS[name].exercises.values()}

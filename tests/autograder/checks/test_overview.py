@@ -52,6 +52,7 @@ def test_what_goes_further_is_marked_and_a_notebook_is_done_without_it(monkeypat
     assert f"{count} of {count} and 1 of {len(further)} further  07" in str(coursekit.course_map())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_checks_come_in_the_order_of_the_notebook(name):
     one = ASSIGNMENTS[name]

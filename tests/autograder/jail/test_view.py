@@ -171,6 +171,7 @@ def test_who_practises_on_them_has_them(run_in_new_server):
     assert ran.value() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_only_the_notebook_that_teaches_testing_practises_on_them(name):
     wanted = ("coursekit.planted.attention",) if name == "12_one_corpus" else ()

@@ -160,6 +160,7 @@ WORDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["q1", "why", "title", "third-check", "end"])
 @pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
 def test_words_in_a_cell_of_code_are_shown(words, where):

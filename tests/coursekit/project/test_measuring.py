@@ -64,6 +64,7 @@ def test_losses_are_computed_once_more(evidence):
     assert code_of(evidence | {"losses": evidence["losses"] * np.nan}) == [10]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part", ["weights", "late", "sizes", "read", "losses", "scored", "logits", "gradient", "left"]
 )
