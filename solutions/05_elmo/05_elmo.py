@@ -742,7 +742,7 @@ tables.parameter_counts(parts, total, units, size, vocabulary, ours=elmo)
 # %% [markdown]
 # ## Further: the architecture table
 #
-# We add two columns to the table of notebook 04 and measure them with the same functions. One column is for a single stack of ELMo, which is a recurrent language model, and the other is for the complete ELMo. The measurements are saved. Notebooks 06 and 07 add measurements of transformers, and notebook 12 shows the whole table.
+# We add two columns to the table of notebook 04 and measure them in the same way. One column is for a single stack of ELMo, which is a recurrent language model, and the other is for the complete ELMo. The measurements are saved. Notebooks 06 and 07 add measurements of transformers, and notebook 12 shows the whole table.
 
 # %% tags=["demo"]
 print("This takes about ten seconds.")

@@ -87,8 +87,9 @@ def build(
     lay_out(source_files(root, chosen, executed, with_solutions), source)
     os.environ["BOOK_KIND"] = kind  # docs/book/conf.py asks for these two
     os.environ["BOOK_REPOSITORY"] = os.environ.get("REPOSITORY_URL") or origin(root)
-    chunks = 2 * (os.cpu_count() or 1)  # with "auto", all cores but one wait for the chunk with the notebooks
-    options = "-q", "-W", "--keep-going", "-j", str(chunks)
+    # Twice as many as with "auto", so that no core waits long for the one that has the notebooks.
+    processes = 2 * (os.cpu_count() or 1)
+    options = "-q", "-W", "--keep-going", "-j", str(processes)
     arguments = [*options, "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
     gc.set_threshold(*THRESHOLDS)
     name = zip_name(course_settings(root))

@@ -33,7 +33,7 @@ from autograder.checks.storing import locked
 from autograder.course import Assignment
 from autograder.digests import digest
 from autograder.errors import CourseError
-from tools.book.kernels import ForkedKernel
+from tools.book.kernels import SETTINGS, ForkedKernel
 
 AT_ONCE = 3
 """One more than two cores: while a kernel starts or waits for a message, another uses its core."""
@@ -127,7 +127,7 @@ class _Manager(AsyncKernelManager):
 async def _execute_one(assignment: Assignment, notebook: NotebookNode) -> NotebookNode:
     """The solution after a run from top to bottom, by someone who starts the course here and has no network."""
     with tempfile.TemporaryDirectory(prefix="book-") as home:
-        settings = {"AUTOGRADER_HOME": home, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        environment = {**os.environ, **SETTINGS, "AUTOGRADER_HOME": home}
         client = NotebookClient(
             notebook,
             timeout=CELL_SECONDS,
@@ -138,7 +138,7 @@ async def _execute_one(assignment: Assignment, notebook: NotebookNode) -> Notebo
         )
         try:
             # A kernel's own warnings are nobody's; what cells write to stderr comes by another way.
-            await client.async_execute(env={**os.environ, **settings}, stderr=DEVNULL)
+            await client.async_execute(env=environment, stderr=DEVNULL)
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             message = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # colours
             raise CourseError(f"{assignment.name} stops with an error:\n{message}") from None

@@ -14,6 +14,13 @@ from typing import Any
 
 from jupyter_client import KernelConnectionInfo, LocalProvisioner
 
+SETTINGS = {
+    "HF_HUB_OFFLINE": "1",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "OMP_NUM_THREADS": "1",
+}
+"""Environment variables of every kernel, which the libraries read while they are imported."""
+
 
 class ForkedKernel(LocalProvisioner):
     """Launches a kernel's process and looks after it, as jupyter_client asks its provisioners to."""

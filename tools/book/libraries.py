@@ -3,11 +3,9 @@
 import os
 from importlib import import_module
 
-os.environ |= {  # the libraries read these while they are imported
-    "HF_HUB_OFFLINE": "1",
-    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-    "OMP_NUM_THREADS": "1",
-}
+from tools.book.kernels import SETTINGS
+
+os.environ |= SETTINGS
 for name in (
     "ipykernel.kernelapp",
     "matplotlib.pyplot",

@@ -5,7 +5,7 @@ import shutil
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing import active_children
+from multiprocessing import active_children, get_context
 
 import pytest
 import zmq
@@ -18,6 +18,7 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.source import read_source
 from tests.conftest import ROOT
+from tests.processes import wait_until_gone
 from tools.book.execution import USED, _Channel, execute
 from tools.book.notebook import static_outputs
 
@@ -87,12 +88,35 @@ pyplot.plot([1]);
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
 def test_a_kernel_starts_with_the_libraries_imported_draws_and_ends(course, tmp_path):
-    before = active_children()
+    before = set(active_children())
     run = execute(course("A title", IMPORTED), tmp_path / "store")["01_small"]
     said, figure = run.cells[1].outputs
     assert said.text == "True True\n"
     assert "image/png" in figure.data
-    assert active_children() == before
+    assert set(active_children()) == before
+
+
+FOR_EVER = """
+import os, time
+from pathlib import Path
+Path("written").write_text(str(os.getpid()))
+Path("written").rename("running")
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
+def test_a_kernel_ends_with_a_killed_build(course, tmp_path):
+    build = get_context("spawn").Process(
+        target=execute, args=(course("A title", FOR_EVER), tmp_path / "store")
+    )
+    build.start()
+    running = tmp_path / "notebooks" / "running"
+    while not running.exists():
+        assert build.is_alive()
+        time.sleep(0.1)
+    build.kill()
+    wait_until_gone([int(running.read_text())])
 
 
 def test_a_message_is_found_although_its_wake_up_was_lost():
