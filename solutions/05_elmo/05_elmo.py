@@ -756,7 +756,7 @@ columns = architectures.measured_columns(models, "05", sentence_x, vectors)
 tables.architecture_columns(columns)
 
 # %% [markdown]
-# The vectors of the complete ELMo depend on all words, at the cost of a second stack. The first word still has an influence after 64 words, because a trained LSTM preserves the information that it needs. (The size of this influence depends strongly on the words, as the range shows.) However, ELMo inherits the disadvantages of recurrence: T sequential steps, and a state of fixed size for a text of any length.
+# The vectors of the complete ELMo depend on all words, at the cost of a second stack. The first word still has an influence after 64 words, because a trained LSTM preserves the information that it needs. (The size of this influence depends strongly on the words, as the range shows.) It is the same in both columns, because at the last word only the forward stack has read the first word. However, ELMo inherits the disadvantages of recurrence: T sequential steps, and a state of fixed size for a text of any length.
 
 # %% [markdown]
 # ## Further: an ELMo for English
