@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from coursekit import plots
 from coursekit.intervals import bootstrap, half_width
 from coursekit.pictures import statistics
 
@@ -14,7 +15,7 @@ from coursekit.pictures import statistics
 def said(monkeypatch):
     """The description of the figure that was shown last."""
     descriptions = []
-    monkeypatch.setattr(statistics, "show", lambda figure, alt: descriptions.append(alt))
+    monkeypatch.setattr(plots, "display", lambda picture: descriptions.append(picture.alt))
     return descriptions
 
 

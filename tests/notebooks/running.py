@@ -109,6 +109,7 @@ def kernel(names: dict) -> Iterator[BlockingInProcessKernelClient]:
     config = Config()
     config.HistoryManager.enabled = False
     main, backend = sys.modules["__main__"], plt.get_backend()
+    plt.close("all")  # the first cell would show what another test has left open
     running = InProcessKernel(config=config, user_ns=names)
     client = BlockingInProcessKernelClient(kernel=running, session=running.session)
     client.start_channels()
