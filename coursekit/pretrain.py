@@ -35,7 +35,7 @@ from coursekit.novels.record import record as record_novels
 from coursekit.small import files
 from coursekit.small.figures import measure
 from coursekit.small.recipes import BLOCK, RECIPES, Recipe, new_model, set_rates, weight_groups
-from coursekit.small.recorded import write_rows
+from coursekit.small.results import write_rows
 from coursekit.translator import save_translator
 
 MINUTES = 3.0

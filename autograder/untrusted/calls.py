@@ -8,13 +8,12 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from autograder.parsing import parse
+from autograder.parsing import bound_by, parse
 
 LONGEST = 500_000
 """Characters of all cells that are read, which takes half a second; what comes after them counts as empty."""
 
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_OWN_SCOPE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _MAGIC = re.compile(r"^(\s*)[%!?].*$", re.MULTILINE)
 
 
@@ -31,7 +30,7 @@ def names_used(sources: Iterable[str]) -> dict[str, frozenset[str]]:
             break
         for statement in _parsed(source).body:
             names = frozenset(_loaded([statement]))
-            used |= dict.fromkeys(_bound([statement]), names)
+            used |= dict.fromkeys(bound_by([statement]), names)
     return used
 
 
@@ -82,7 +81,7 @@ def _loaded(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 waiting += [(part, local) for part in (target, value) if part]
                 continue
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                local |= frozenset(_bound([generator.target for generator in node.generators]))
+                local |= frozenset(bound_by([generator.target for generator in node.generators]))
         waiting += [(child, local) for child in ast.iter_child_nodes(node)]
 
 
@@ -97,27 +96,4 @@ def _local_to(function: _Scope, body: Iterable[ast.AST]) -> frozenset[str]:
         if isinstance(part, ast.Global)
         for name in part.names
     }
-    return frozenset({argument.arg for argument in named} | {*_bound(body)} - shared)
-
-
-def _bound(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Names that these nodes bind, and those inside them in the same scope."""
-    waiting = [*nodes]
-    while waiting:
-        node = waiting.pop()
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()):
-                yield name
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-                continue
-            case ast.alias(name=name, asname=other):
-                yield other or name.partition(".")[0]
-            case (
-                ast.ExceptHandler(name=str(name))
-                | ast.MatchAs(name=str(name))
-                | ast.MatchStar(name=str(name))
-            ):
-                yield name
-        if not isinstance(node, _OWN_SCOPE):
-            waiting += ast.iter_child_nodes(node)
+    return frozenset({argument.arg for argument in named} | {*bound_by(body)} - shared)

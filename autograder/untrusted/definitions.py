@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 
-from autograder.parsing import parse
+from autograder.parsing import bound_by, parse
 from autograder.untrusted.budgets import LONGEST
 from autograder.untrusted.cells import Cell
 
@@ -112,7 +112,7 @@ class Reader:
                 rf"[\"'][^\"'\n]{{0,80}}\b(?:{_any(names)})\b[\"'\] \t]*=(?!=)|\bsetattr\([^\n]{{0,80}}[\"'](?:{_any(names)})[\"']"
                 rf"|^[ \t]++global\b[^\n]{{0,500}}?\b(?:{_any(names)})\b"
             )
-        bound = tree is not None and any(not bound_by(node).isdisjoint(names) for node in tree.body)
+        bound = tree is not None and any(name in names for name in bound_by(tree.body))
         return bound or bool(re.search(pattern, cell.source, re.MULTILINE))
 
     def defined_in(self, cell: Cell) -> frozenset[str]:
@@ -127,7 +127,7 @@ class Reader:
     def names_bound(self, cells: Iterable[Cell]) -> set[str]:
         """All names to which these cells of code give values."""
         trees = (self.tree(cell.source) for cell in cells if cell.kind == "code")
-        return {name for tree in trees if tree is not None for node in tree.body for name in bound_by(node)}
+        return {name for tree in trees if tree is not None for name in bound_by(tree.body)}
 
     def cut(self, source: str, wanted: Mapping[int, Collection[str]]) -> list[tuple[int, str]] | None:
         """The code in pieces, in its order, each with the key of the definitions in it; None if it cannot be cut so.
@@ -201,26 +201,6 @@ def _defined_by(node: ast.stmt) -> str:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda()):
             return name
     return ""
-
-
-def bound_by(node: ast.stmt) -> set[str]:
-    """The names to which a statement gives values, without those within functions and classes."""
-    bound: set[str] = set()
-    left: list[ast.AST] = [node]
-    while left:
-        part = left.pop()
-        match part:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                bound.add(name)
-                continue
-            case ast.Lambda():
-                continue
-            case ast.Name(id=name, ctx=ast.Store()):
-                bound.add(name)
-            case ast.alias(name=name, asname=other):
-                bound.add(other or name.partition(".")[0])
-        left += ast.iter_child_nodes(part)
-    return bound
 
 
 def _without_words(source: str) -> Iterator[str]:

@@ -7,8 +7,9 @@ import re
 import tokenize
 from collections.abc import Collection, Iterator
 
+from autograder.parsing import bound_by
 from autograder.untrusted.cells import Cell
-from autograder.untrusted.definitions import NOT_RUN_HERE, Reader, bound_by
+from autograder.untrusted.definitions import NOT_RUN_HERE, Reader
 
 SHORT = 20  # characters of a line that says nothing about whose it is
 _OF_BADGE = r"(?:colab-badge|kaggle\.com/static|mybinder\.org/badge|deepnote\.com/buttons)"
@@ -71,7 +72,7 @@ def said(source: str, reader: Reader, known: Collection[str], deep: bool = True)
             lines = [line for line in source.splitlines() if line.startswith("#") and _LETTER.search(line)]
         return dict.fromkeys(lines)
     found = {**dict.fromkeys(_comments(source, deep)), **dict.fromkeys(_SHELL.findall(source))}
-    own = {*known, *(name for node in tree.body for name in bound_by(node))}
+    own = {*known, *bound_by(tree.body)}
     for node in tree.body:
         if deep or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found |= dict.fromkeys(_texts(node, own))
@@ -95,8 +96,10 @@ def _comments(source: str, deep: bool = True) -> list[str]:
 
 def _texts(node: ast.stmt, known: Collection[str]) -> Iterator[str]:
     if isinstance(node, ast.Expr):
-        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-        names -= {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+        parts = [*ast.walk(node)]
+        names = {part.id for part in parts if isinstance(part, ast.Name)}
+        names -= {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        names -= {part.arg for part in parts if isinstance(part, ast.arg)}
         if not names - {"display"} and not isinstance(node.value, ast.Call | ast.Constant):
             yield ast.unparse(node)  # it computes nothing from the notebook: 1/2
         elif isinstance(node.value, ast.Constant) and node.value.value not in (None, ...):

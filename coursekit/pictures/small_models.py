@@ -8,7 +8,7 @@ from coursekit.exam import QUESTIONS
 from coursekit.pictures import exam
 from coursekit.plots import BLUE, GREEN, GREY
 from coursekit.small.figures import MORE_LABELS, sense_figure
-from coursekit.small.recorded import recorded
+from coursekit.small.results import recorded
 
 TITLES = {"gpt": "GPT", "bert": "BERT", "elmo": "ELMo", "translator": "translator's encoder"}
 

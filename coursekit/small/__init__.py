@@ -10,7 +10,7 @@ from coursekit.small.bert import BERT, BERTConfig
 from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
 from coursekit.small.files import ModelMissing, load, save
 from coursekit.small.gpt import GPT, GPTConfig
-from coursekit.small.recorded import recorded, recorded_senses
+from coursekit.small.results import recorded, recorded_senses
 
 __all__ = [
     "BERT",

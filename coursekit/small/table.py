@@ -9,7 +9,7 @@ from coursekit.exam import QUESTIONS, Accuracy, bounds, sense_exam
 from coursekit.intervals import mean_and_half
 from coursekit.language import Language, sense_bound
 from coursekit.language.blind import position_accuracy
-from coursekit.small.recorded import recorded, recorded_senses
+from coursekit.small.results import recorded, recorded_senses
 
 LAYERS = {"gpt": 3, "elmo": 3, "bert": 3, "translator": 3}
 """The number of layers of each model, including the embeddings."""

@@ -45,3 +45,22 @@ def test_threads_that_parse_at_once_do_not_disturb_each_other():
 def test_nobody_is_warned_of_what_a_student_wrote():
     with warnings.catch_warnings(action="error"):
         assert len(parsing.parse(r"pattern = '\d'").body) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("def f(x):\n    y = x", {"f"}),
+        ("class A:\n    b = 1", {"A"}),
+        ("import torch.nn, numpy as np\nfrom math import sqrt as root", {"torch", "np", "root"}),
+        ("a, (b, *c) = d = e\nx.y = z[0] = 1", {"a", "b", "c", "d"}),
+        ("for i in range(3):\n    with open(i) as file:\n        j += 1", {"i", "file", "j"}),
+        ("squares = [n * n for n in range(3)]", {"squares"}),
+        ("any((found := word) for word in words)", {"found"}),
+        ("f = lambda x, y=(z := 1): (w := x)", {"f"}),
+        ("try:\n    pass\nexcept ValueError as error:\n    pass", {"error"}),
+        ("match x:\n    case {'a': first, **rest}: pass\n    case [_, *others] | (1 as others): pass", {"first", "rest", "others"}),
+    ],
+)  # fmt: skip
+def test_names_that_code_binds(code, names):
+    assert set(parsing.bound_by(parsing.parse(code).body)) == names

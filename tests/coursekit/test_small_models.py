@@ -15,7 +15,7 @@ from coursekit.small.bert import CLS, MASK, SEP, UNCHOSEN, corrupt, pair
 from coursekit.small.figures import measure
 from coursekit.small.files import card
 from coursekit.small.recipes import RECIPES
-from coursekit.small.recorded import recorded, write_rows
+from coursekit.small.results import recorded, write_rows
 from coursekit.stored import models_folder
 
 NAMES = ["gpt", "bert", "elmo"]

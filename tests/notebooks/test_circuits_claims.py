@@ -5,7 +5,7 @@ import pytest
 
 from coursekit.intervals import bootstrap, mean_and_half
 from coursekit.pictures.latents import f1_by_word
-from coursekit.small.recorded import recorded_senses
+from coursekit.small.results import recorded_senses
 from tests.notebooks.answers import right_cells
 
 pytestmark = pytest.mark.slow

@@ -14,7 +14,7 @@ from coursekit.intervals import bootstrap, wilson
 from coursekit.novels.ambiguous_nouns import CUE_LATER, PRECEDING
 from coursekit.pictures.inside_novels import generated_by_layer
 from coursekit.small import load
-from coursekit.small.recorded import recorded_senses
+from coursekit.small.results import recorded_senses
 from coursekit.successors import SHAPES, same_anywhere, shape_of
 from tests.conftest import ASSIGNMENTS, ROOT
 from tests.notebooks.answers import right_cells
