@@ -39,9 +39,29 @@ def small_course(tmp_path_factory) -> here.Course:
 @pytest.fixture
 def small(small_course, tmp_path, monkeypatch) -> here.Course:
     """A small course of its own. Whatever grades in it does so in this process."""
-    shutil.copytree(small_course.root, tmp_path / "course")
-    monkeypatch.chdir(tmp_path / "course")
-    return here.Course(tmp_path / "course", here.stay_in_this_process(monkeypatch))
+    return here.own_copy(small_course, tmp_path / "course", monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def graded_courses() -> dict[str, here.Course]:
+    return {}
+
+
+@pytest.fixture
+def graded_copy(small_course, graded_courses, tmp_path_factory, tmp_path, monkeypatch):
+    """graded_copy(ada={}, bob={"total": "…"}): the small course in which these have been graded once, for the test to change."""
+
+    def copy(**answers: dict[str, str]) -> here.Course:
+        if (students := repr(answers)) not in graded_courses:
+            with pytest.MonkeyPatch.context() as meanwhile:
+                course = here.own_copy(small_course, tmp_path_factory.mktemp("graded") / "course", meanwhile)
+                for student, cells in answers.items():
+                    course.hand_in(student, **cells)
+                course.grade_class()
+            graded_courses[students] = course
+        return here.own_copy(graded_courses[students], tmp_path / "course", monkeypatch)
+
+    return copy
 
 
 @pytest.fixture(scope="session")

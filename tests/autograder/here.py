@@ -254,3 +254,10 @@ def make_small_course(folder: Path) -> Course:
     for assignment in assignments(folder):
         builder.put(builder.products(Servers(), assignment, generate(assignment)))
     return Course(folder)
+
+
+def own_copy(course: Course, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """A copy in which the test now runs. Whatever grades in it does so in this process."""
+    shutil.copytree(course.root, folder)
+    monkeypatch.chdir(folder)
+    return Course(folder, stay_in_this_process(monkeypatch))

@@ -37,21 +37,19 @@ def export(*arguments: str) -> tuple[str, list[list[str]]]:
 
 
 @pytest.fixture
-def graded(small):
+def graded(graded_copy):
     """Ada has all points, bob is late by a penalty, cem waits for a person, dua has handed in nothing."""
-    with small.gradebook() as gradebook:
+    course = graded_copy(
+        ada={}, bob={"total": "def total(values):\n    return 0"}, cem={"question": "Nothing."}
+    )
+    with course.gradebook() as gradebook:
         gradebook.update_or_create_student(
             "ada", first_name="Ada", last_name="Lovelace", email="ada@example.org", lms_user_id="4711"
         )
         gradebook.update_or_create_student("dua", email="dua@example.org")
-    small.hand_in("ada")
-    small.hand_in("bob", total="def total(values):\n    return 0")
-    small.hand_in("cem", question="Nothing.")
-    small.grade_class()
-    with small.gradebook() as gradebook:
         gradebook.find_submission_notebook(NAME, NAME, "bob").late_submission_penalty = 1.125
         gradebook.db.commit()
-    return small
+    return course
 
 
 @pytest.mark.parametrize("sign", SIGNS)

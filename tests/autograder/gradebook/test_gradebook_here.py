@@ -24,12 +24,9 @@ WITHOUT_EXTENSION = "def largest(values):\n    return 0"
 
 
 @pytest.fixture
-def graded(small):
-    for student in ("ada", "bob", "cem"):
-        small.hand_in(student, question=f"Nothing, says {student}.")
-    small.hand_in("dua")
-    small.grade_class()
-    return small
+def graded(graded_copy):
+    written = {name: {"question": f"Nothing, says {name}."} for name in ("ada", "bob", "cem")}
+    return graded_copy(**written, dua={})
 
 
 @pytest.mark.parametrize(

@@ -18,23 +18,25 @@ TEXTS = {"ada": "Nothing: the sum doubles.", "bob": "nothing the sum doubles", "
 
 
 @pytest.fixture
-def desk(small) -> Desk:
-    for student, text in TEXTS.items():
-        small.hand_in(student, question=text)
-    small.grade_class()
-    (question,) = read_questions(small.assignment)
-    return Desk(small.assignment, question, WrittenAnswers(small.assignment), None)
+def graded(graded_copy):
+    return graded_copy(**{student: {"question": text} for student, text in TEXTS.items()})
 
 
-def marks(small):
-    return {student: mark.score for student, mark in class_of.marks(small.assignment, QUESTION).items()}
+@pytest.fixture
+def desk(graded) -> Desk:
+    (question,) = read_questions(graded.assignment)
+    return Desk(graded.assignment, question, WrittenAnswers(graded.assignment), None)
+
+
+def marks(course):
+    return {student: mark.score for student, mark in class_of.marks(course.assignment, QUESTION).items()}
 
 
 @pytest.mark.slow
-def test_points_to_a_group_of_copies_and_to_another_answer(small, desk):
+def test_points_to_a_group_of_copies_and_to_another_answer(graded, desk):
     give(desk, "ann", "nothing", 3, ticks=[0, 1])
     give(desk, "ann", "they double", 0)
-    assert marks(small) == {"ada": 3, "bob": 3, "cem": 0}
+    assert marks(graded) == {"ada": 3, "bob": 3, "cem": 0}
 
 
 def test_attached_pictures_are_named_and_other_pictures_make_another_answer(small):
@@ -62,33 +64,33 @@ def test_attached_pictures_are_named_and_other_pictures_make_another_answer(smal
         (1, {"comment": "x" * 6000}, "at most 5000 characters"),
     ],
 )
-def test_what_makes_no_sense_is_refused(small, desk, score, more, why):
+def test_what_makes_no_sense_is_refused(graded, desk, score, more, why):
     with pytest.raises(Refused, match=why):
         give(desk, "ann", "nothing", score, **more)
-    assert marks(small) == {"ada": None, "bob": None, "cem": None}
+    assert marks(graded) == {"ada": None, "bob": None, "cem": None}
 
 
 @pytest.mark.slow
-def test_undo_gives_back_what_was_there_and_says_what_was_given_where_nothing_was_before(small, desk):
+def test_undo_gives_back_what_was_there_and_says_what_was_given_where_nothing_was_before(graded, desk):
     """So that ticks and comment need not be typed again."""
     give(desk, "ann", "nothing", 1, ticks=[1], comment="And why?")
     give(desk, "ann", "nothing", 3, ticks=[0, 1])
     assert desk.undo("ann").decision is None, "the page shows what is there again"
     rows = [row for group in desk.view("ann")["groups"] for row in group["rows"]]
     assert [row["decision"]["comment"] for row in rows if row["decision"]] == ["And why?"]
-    assert class_of.marks(small.assignment, QUESTION)["bob"] == Mark(1, "And why?", waiting=False)
+    assert class_of.marks(graded.assignment, QUESTION)["bob"] == Mark(1, "And why?", waiting=False)
     undone = desk.undo("ann")
     assert undone.decision and (undone.decision.ticks, undone.decision.comment) == ((1,), "And why?")
-    assert class_of.marks(small.assignment, QUESTION)["bob"] == Mark()
+    assert class_of.marks(graded.assignment, QUESTION)["bob"] == Mark()
     assert desk.view("ann")["waiting"] == 3
 
 
 @pytest.mark.slow
-def test_one_s_own_last_action_is_undone(small, desk):
+def test_one_s_own_last_action_is_undone(graded, desk):
     give(desk, "ann", "nothing", 3)
     give(desk, "ben", "they double", 1)
     assert desk.undo("ann").what == "3 points to 2 answers"
-    assert marks(small) == {"ada": None, "bob": None, "cem": 1}
+    assert marks(graded) == {"ada": None, "bob": None, "cem": 1}
     with pytest.raises(Refused):
         desk.undo("ann")
 
@@ -101,7 +103,7 @@ def test_of_many_actions_the_last_can_be_undone(tmp_path):
 
 
 @pytest.mark.slow
-def test_second_readings_are_blind_and_those_of_another_and_of_oneself_are_told_apart(small, desk):
+def test_second_readings_are_blind_and_those_of_another_and_of_oneself_are_told_apart(graded, desk):
     give(desk, "ann", "nothing", 3)
     give(desk, "ben", "they double", 1)
     shown = desk.next_again("ben", share=1)
@@ -111,7 +113,7 @@ def test_second_readings_are_blind_and_those_of_another_and_of_oneself_are_told_
     found = desk.agreement()
     assert (found["two people"].count, found["two people"].equal) == (2, 0)
     assert (found["one person twice"].count, found["one person twice"].equal) == (1, 1)
-    assert marks(small) == {"ada": 3, "bob": 3, "cem": 1}, "no grade has changed"
+    assert marks(graded) == {"ada": 3, "bob": 3, "cem": 1}, "no grade has changed"
     assert desk.next_again("ben", share=0) == {"left": 0}
 
 
