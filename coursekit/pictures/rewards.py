@@ -47,8 +47,9 @@ def plane(
     ns, kls, gains = zip(*best_of, strict=True)
     ax.plot(kls, np.array(gains) - begun, color=GREEN, marker="^", lw=0.8, label="best of n")
     for n, kl, gain in best_of:
+        beside = {64: (-29, 8), 256: (6, -1)}.get(n, (4, -11))  # where no point of GRPO is
         ax.annotate(
-            f"n = {n}", (kl, gain - begun), (4, -11), textcoords="offset points", fontsize=7, color="#00614a"
+            f"n = {n}", (kl, gain - begun), beside, textcoords="offset points", fontsize=7, color="#00614a"
         )
     said = [
         "best of n: " + ", ".join(f"n = {n}: {gain - begun:.2f} at {kl:.2f} nats" for n, kl, gain in best_of)
@@ -66,7 +67,9 @@ def plane(
                 x, y - begun, dy, dx, color=colour, marker=marker, markersize=9 if colour == SKY else 5, mfc="none" if colour == SKY else colour, capsize=2, lw=1,
                 label=None if number else label,
             )  # fmt: skip
-            ax.annotate(f"{beta:g}", (x, y - begun), (5, 4), textcoords="offset points", fontsize=7)
+            if colour != SKY:  # at the same β as the points of groups of 16
+                beside = (5, 4) if colour == BLUE else (5, -9)
+                ax.annotate(f"{beta:g}", (x, y - begun), beside, textcoords="offset points", fontsize=7)
             said.append(f"{label}, β = {beta:g}: {y - begun:.2f} ± {dy:.2f} at {x:.2f} ± {dx:.2f} nats")
     ax.set(xscale="log", yscale="log", xlabel="KL to the reference (nats)", ylabel="reward gained")
     ax.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
