@@ -63,11 +63,6 @@ def minutes(notebook: NotebookNode, further: bool = False) -> float:
     return sum(section.minutes for section in sections(notebook) if section.further == further)
 
 
-def in_fives(value: float) -> int:
-    """Rounded as a header says it."""
-    return 5 * max(1, round(value / 5))
-
-
 def _section(title: str, cells: Iterable[NotebookNode]) -> Section:
     word_count = written = 0
     exercises = 0.0
