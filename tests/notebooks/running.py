@@ -1,5 +1,6 @@
 """Run notebooks in a kernel within this process, which has imported torch already; one test starts a kernel of its own."""
 
+import asyncio
 import atexit
 import copy
 import ctypes
@@ -119,12 +120,22 @@ def kernel(names: dict) -> Iterator[BlockingInProcessKernelClient]:
     finally:
         plt.close("all")
         plt.switch_backend(backend)
+        loop = running.iopub_thread.io_loop.asyncio_loop
+        asyncio.run_coroutine_threadsafe(cancel_others(), loop).result()
         running.iopub_thread.stop()
         InProcessInteractiveShell.clear_instance()
         sys.modules["__main__"] = main
         atexit.unregister(
             running.shell.atexit_operations
         )  # which would keep all names until the process ends
+
+
+async def cancel_others() -> None:
+    """End what else runs in this loop: ipykernel stops it with a task undone, which Python complains of at exit."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 def outputs_of(source: str, client: BlockingInProcessKernelClient) -> Iterator[NotebookNode]:
