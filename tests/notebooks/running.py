@@ -111,23 +111,24 @@ def kernel(names: dict) -> Iterator[BlockingInProcessKernelClient]:
     config.HistoryManager.enabled = False
     main, backend = sys.modules["__main__"], plt.get_backend()
     plt.close("all")  # the first cell would show what another test has left open
-    running = InProcessKernel(config=config, user_ns=names)
-    client = BlockingInProcessKernelClient(kernel=running, session=running.session)
-    client.start_channels()
-    running.shell.run_line_magic("matplotlib", "inline")
-    try:
-        yield client
-    finally:
-        plt.close("all")
-        plt.switch_backend(backend)
-        loop = running.iopub_thread.io_loop.asyncio_loop
-        asyncio.run_coroutine_threadsafe(cancel_others(), loop).result()
-        running.iopub_thread.stop()
-        InProcessInteractiveShell.clear_instance()
-        sys.modules["__main__"] = main
-        atexit.unregister(
-            running.shell.atexit_operations
-        )  # which would keep all names until the process ends
+    with patch.dict(os.environ):  # it sets FORCE_COLOR and others
+        running = InProcessKernel(config=config, user_ns=names)
+        client = BlockingInProcessKernelClient(kernel=running, session=running.session)
+        client.start_channels()
+        running.shell.run_line_magic("matplotlib", "inline")
+        try:
+            yield client
+        finally:
+            plt.close("all")
+            plt.switch_backend(backend)
+            loop = running.iopub_thread.io_loop.asyncio_loop
+            asyncio.run_coroutine_threadsafe(cancel_others(), loop).result()
+            running.iopub_thread.stop()
+            InProcessInteractiveShell.clear_instance()
+            sys.modules["__main__"] = main
+            atexit.unregister(
+                running.shell.atexit_operations
+            )  # which would keep all names until the process ends
 
 
 async def cancel_others() -> None:
