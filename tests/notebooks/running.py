@@ -110,7 +110,7 @@ def kernel(names: dict) -> Iterator[BlockingInProcessKernelClient]:
     config = Config()
     config.HistoryManager.enabled = False
     main, backend = sys.modules["__main__"], plt.get_backend()
-    plt.close("all")  # the first cell would show what another test has left open
+    plt.close("all")  # the first cell that draws would show what another test has left open
     with patch.dict(os.environ):  # it sets FORCE_COLOR and others
         running = InProcessKernel(config=config, user_ns=names)
         client = BlockingInProcessKernelClient(kernel=running, session=running.session)

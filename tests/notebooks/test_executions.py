@@ -1,12 +1,15 @@
 """The outputs of a solution that one process executes are there for the others, and nothing is executed twice."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 
+import matplotlib.pyplot as plt
 import nbformat
 import pytest
 
 from autograder.course import Assignment
 from tests.conftest import ASSIGNMENTS
+from tests.notebooks import running
 from tests.notebooks.executions import alone, outputs_of, run_and_keep
 
 pytestmark = pytest.mark.slow
@@ -59,3 +62,13 @@ def test_a_process_that_executes_it_is_waited_for(write, tmp_path):
             of_the_other = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("Of the other.")])
             nbformat.write(of_the_other, kept / f"{NAME}.ipynb")
         assert asked.result().cells[0].source == "Of the other."
+
+
+def test_a_kernel_shows_no_figure_of_before_and_leaves_the_environment_as_it_was():
+    plt.subplots()
+    before = dict(os.environ)
+    with running.kernel({}) as client:
+        drawn = "import matplotlib.pyplot as plt\nplt.close(plt.subplots()[0])"
+        assert list(running.outputs_of(drawn, client)) == []
+        assert os.environ["FORCE_COLOR"] == "1"
+    assert dict(os.environ) == before
