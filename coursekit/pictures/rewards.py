@@ -74,7 +74,7 @@ def plane(
     ax.set(xscale="log", yscale="log", xlabel="KL to the reference (nats)", ylabel="reward gained")
     ax.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
     ax.set_yticks([0.1, 0.3, 1, 3], ["0.1", "0.3", "1", "3"])
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, title="numbers at points: β", title_fontsize=8, alignment="left")
     show(figure, alt=f"Reward gained (the reference has {begun:.2f}) against KL to the reference; numbers at the points are β; means of three seeds with 95 % intervals. {'; '.join(said)}. No point lies above the curve of the best policies.")  # fmt: skip
 
 
