@@ -414,7 +414,7 @@ def losses_of(model: ELMo, stacks, ids: Int[Tensor, "B T"], spelt: Spelling):
     return bilm_loss(*map(model.softmax, states), ids)
 
 # %% tags=["demo"]
-print("This takes ten to twenty seconds.")
+print("This cell and the next take ten to thirty seconds together.")
 torch.manual_seed(0)
 live = ELMo(ELMoConfig(
     len(about_bank.vocabulary), bank_spelling.characters, filters=((1, 12), (2, 24), (3, 30))
@@ -435,7 +435,7 @@ for stack in (leaking.forward_stack, leaking.backward_stack):
 
 leaky_curve = elmo_training.train(
     leaking, lambda ids: losses_of(leaking, leaking_stack, ids, bank_spelling),
-    about_bank, steps=200,
+    about_bank, steps=300,
 )
 
 # %% tags=["demo"]
@@ -466,7 +466,7 @@ tables.perplexities({
 })
 
 # %% [markdown]
-# The two perplexities of the checkpoint agree, as the chain rule leads us to expect. The short run was too short for its two perplexities to agree. The
+# The two perplexities of the checkpoint agree, as the chain rule leads us to expect. Those of the short run may differ, because it was too short. The
 # checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about 40 minutes on one core). The
 # figure shows how close the loss comes to the entropy in several training runs with different seeds:
 
