@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.explaining.axes import common_axes
-from autograder.checks.explaining.nearness import MOST
+from autograder.checks.explaining.axes import axis_name, common_axes
+from autograder.checks.explaining.nearness import MOST, near
 from autograder.checks.explaining.words import enumerated
 
 REDUCTIONS: tuple[tuple[str, Callable[[np.ndarray, int], np.ndarray]], ...] = (
@@ -91,19 +91,19 @@ def numbers_despite_shape(got: Sequence[np.ndarray], want: Sequence[np.ndarray])
         return ""
     with np.errstate(all="ignore"):
         for axes in combinations(common_axes([array.shape for pair in pairs for array in pair]), 2):
-            if all(_near(a.swapaxes(*axes), b) for a, b in pairs):
+            if all(near(a.swapaxes(*axes), b) for a, b in pairs):
                 return "If these axes are exchanged, all of your numbers are right."
-        if all(a.size == b.size and _near(a.ravel(), b.ravel()) for a, b in pairs):
+        if all(a.size == b.size and near(a.ravel(), b.ravel()) for a, b in pairs):
             return "Your numbers are right; only their shape is not."
         dims = {(a.ndim - b.ndim) for a, b in pairs}
         for reduction, reduce in REDUCTIONS:
             for axis in (-1, -2, -3):
                 if dims == {-1} and all(_reduces(b, a, reduce, axis) for a, b in pairs):
-                    return f"Your numbers are {reduction} of the expected ones along {_axis(axis)}."
+                    return f"Your numbers are {reduction} of the expected ones along {axis_name(axis, 2)}."
                 if dims == {1} and all(_reduces(a, b, reduce, axis) for a, b in pairs):
-                    return f"The expected numbers are {reduction} of yours along {_axis(axis)}."
+                    return f"The expected numbers are {reduction} of yours along {axis_name(axis, 2)}."
         for reduction, of_all in (("mean", np.mean), ("sum", np.sum)):
-            if max(dims) > 0 and all(b.ndim == 0 and _near(np.asarray(of_all(a)), b) for a, b in pairs):
+            if max(dims) > 0 and all(b.ndim == 0 and near(np.asarray(of_all(a)), b) for a, b in pairs):
                 return f"The expected number is the {reduction} of all your numbers."
         from_the_end = [(np.flip(a), np.flip(b)) for a, b in pairs]
         for place, turned in (("beginning", pairs), ("end", from_the_end)):
@@ -172,20 +172,10 @@ def _sizes(case: Mapping[str, Any]) -> set[int]:
 
 
 def _reduces(longer: np.ndarray, shorter: np.ndarray, reduce: Any, axis: int) -> bool:
-    return longer.ndim >= -axis and longer.shape[axis] > 1 and _near(reduce(longer, axis), shorter)
+    return longer.ndim >= -axis and longer.shape[axis] > 1 and near(reduce(longer, axis), shorter)
 
 
 def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether the numbers agree where both arrays have some, aligned at the beginning."""
     both = tuple(slice(0, min(sizes)) for sizes in zip(a.shape, b.shape, strict=True))
-    return a[both].size > 2 and _near(a[both], b[both])
-
-
-def _near(a: np.ndarray, b: np.ndarray) -> bool:
-    return a.shape == b.shape and bool(
-        np.allclose(a, b, rtol=3e-4, atol=1e-6 * max(1e-30, float(np.abs(b).max())))
-    )
-
-
-def _axis(axis: int) -> str:
-    return "the last axis" if axis == -1 else f"axis −{-axis}"
+    return a[both].size > 2 and near(a[both], b[both])

@@ -134,6 +134,12 @@ def test_answers_of_another_shape_are_told_by_their_numbers():
     assert "look swapped" in swapped and "are right" not in swapped
 
 
+def test_numbers_of_another_shape_are_right_only_where_all_are_beside_an_infinity_too():
+    masked = [np.where(np.tri(x.shape[-2], x.shape[-1]) > 0, x, -np.inf) for x in drawn()]
+    assert "Your numbers are right; only their shape is not." in reason([x[None] for x in masked], masked)
+    assert "are right" not in reason([x[None] + 1 for x in masked], masked)
+
+
 def test_a_single_number_is_told_with_its_ratio_only_if_that_has_a_name_or_holds_on_other_inputs():
     assert reason([1.5 / np.log(2)], [1.5]).endswith("Your number is 1.443 times the expected one: 1/ln 2.")
     assert reason([3.0], [1.5]) == "Your number is 3; 1.5 is expected."
