@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from autograder.parsing import parse
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT = ("nbgrader", "tags", "course", "jupyter")
 """Of a cell's metadata; "jupyter" says whether its code is folded."""
+MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)
 DEMO = "demo"
 """Tag of cells that only show something: unchanged ones are not run when grading."""
 
@@ -213,10 +214,11 @@ def promised_kinds(source: str) -> str:
     return "".join(kind for kind, annotation in KINDS.items() if annotation.search(promised))
 
 
-def defined_in(source: str) -> set[str]:
-    """The functions and classes that a cell defines."""
+@cache
+def defined_in(source: str) -> frozenset[str]:
+    """The functions and classes that a cell of ours defines."""
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    return {node.name for node in _body(source) if isinstance(node, kinds)}
+    return frozenset(node.name for node in _body(source) if isinstance(node, kinds))
 
 
 def defined_in_answers(notebook: NotebookNode) -> set[str]:
@@ -251,9 +253,9 @@ def used_from(packages: Iterable[str], notebook: NotebookNode) -> set[str]:
 
 
 def _body(source: str) -> list[ast.stmt]:
-    """The statements of a cell; none where it is not plain Python."""
+    """The statements of a cell, without lines of IPython's own; none where it is not Python."""
     try:
-        return parse(source).body
+        return parse(MAGIC.sub("pass", source)).body
     except (SyntaxError, ValueError):
         return []
 

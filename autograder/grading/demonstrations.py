@@ -1,16 +1,15 @@
 """Cells that only show something: they train models and draw pictures, and no check needs them."""
 
-import ast
 import builtins
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from itertools import dropwhile
 
 from nbformat import NotebookNode
 
 from autograder.checks.status import Problem
-from autograder.parsing import parse
 from autograder.source import grade_id, is_demo
+from autograder.untrusted import calls
 from autograder.untrusted.frames import Frame
 
 _NAME_ERROR = re.compile(r"NameError: name '(\w{1,100})' is not defined")
@@ -34,26 +33,12 @@ class Demonstrations:
         return sorted(that_bind(names, unchanged))
 
 
-def names_in(source: str) -> tuple[set[str], set[str]]:
+def names_in(source: str) -> tuple[Set[str], Set[str]]:
     """The names that a cell of ours binds, and those that it reads."""
-    bound: set[str] = set()
-    used: set[str] = set()
-    try:
-        tree = parse(source)
-    except SyntaxError:  # a line of IPython's own
-        return bound, used
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Load()):
-                used.add(name)
-            case ast.Name(id=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                bound.add(name)
-            case ast.alias(name=name, asname=other):
-                bound.add(other or name.partition(".")[0])
-    return bound, used - set(dir(builtins))
+    return calls.names_used([source]).keys(), calls.names_in(source) - set(dir(builtins))
 
 
-def that_bind(names: Iterable[str], cells: Mapping[int, tuple[set[str], set[str]]]) -> set[int]:
+def that_bind(names: Iterable[str], cells: Mapping[int, tuple[Set[str], Set[str]]]) -> set[int]:
     """Places of the cells that bind one of `names`, or a name that these need in turn.
 
     `cells` are the `names_in` each, by place.

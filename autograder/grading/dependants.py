@@ -11,10 +11,9 @@ What is lent calls the student's other functions. Two that are right, each alone
 other takes torch. So whom an error has stopped is lent, first or besides, all that these functions call.
 """
 
-import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Answer
@@ -24,9 +23,8 @@ from autograder.checks.judging import notes_on
 from autograder.checks.status import Problem, Status
 from autograder.course import Assignment
 from autograder.grading.verdicts import Reply, automatic
-from autograder.parsing import parse
 from autograder.results import CellVerdict
-from autograder.source import grade_id
+from autograder.source import defined_in, grade_id
 from autograder.untrusted.calls import names_in, names_used, reached
 from autograder.untrusted.submission import Submission
 
@@ -57,7 +55,7 @@ class Dependants:
         self._assignment = assignment
         self._cells = {grade_id(cell): cell for cell in submission.graded}
         self._solutions = solutions
-        self._defined = {name: _defined(source) for name, source in solutions.items()}
+        self._defined = {name: defined_in(source) for name, source in solutions.items()}
         self._keys = keys
         self._verdicts = verdicts
         status = {verdict.grade_id: verdict.status for verdict in verdicts}
@@ -162,12 +160,12 @@ class Dependants:
 
     def _builds_on(self, name: str) -> frozenset[str]:
         """The earlier exercises that this one uses, itself or through others, and that are wrong or right with a note."""
-        noted = _reached([name], self._calls) & {*self._noted}
-        return _reached([name], self._uses) & {*self._wrong} | noted
+        noted = reached([name], self._calls) & self._noted
+        return frozenset(reached([name], self._uses) & {*self._wrong} - {name} | noted)
 
     def _calls_wrong(self, name: str) -> frozenset[str]:
         """Those that are wrong, and whose functions its code calls."""
-        return _reached([name], self._calls) & {*self._wrong}
+        return frozenset(reached([name], self._calls) & {*self._wrong} - {name})
 
     def _to_lend(self, name: str) -> list[frozenset[str]]:
         """Of what it builds on, that whose verdict stands; where an error has stopped it, also with all they call.
@@ -178,7 +176,7 @@ class Dependants:
         wrong = settled - self._noted
         tries = [settled, wrong]
         if settled and name in self._stopped_first | self._stopped_since:
-            whole = settled | _reached(settled, self._solutions_use) - self._to_judge
+            whole = settled | reached(settled, self._solutions_use) - self._to_judge
             tries = [whole, *tries] if name in self._stopped_first else [*tries, whole]
         return [*filter(None, dict.fromkeys(tries))]
 
@@ -229,17 +227,6 @@ class Dependants:
         return calls
 
 
-def _reached(names: Iterable[str], uses: Mapping[str, set[str]]) -> frozenset[str]:
-    """What these use, themselves or through others."""
-    reached: set[str] = set()
-    waiting = [*names]
-    while waiting:
-        new = uses.get(waiting.pop(), set()) - reached
-        reached |= new
-        waiting += new
-    return frozenset(reached)
-
-
 def _stopped(answers: Iterable[Answer | None]) -> bool:
     return any(answer and answer.problem == Problem.EXCEPTION for answer in answers)
 
@@ -247,11 +234,3 @@ def _stopped(answers: Iterable[Answer | None]) -> bool:
 def _names(exercises: frozenset[str]) -> str:
     *first, last = sorted(name.partition(".")[2] for name in exercises)
     return f"{', '.join(first)} and {last}" if first else last
-
-
-@cache
-def _defined(source: str) -> frozenset[str]:
-    """The functions and classes of a cell of ours, which is the same for a whole class."""
-    return frozenset(
-        node.name for node in parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    )

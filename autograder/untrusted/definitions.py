@@ -3,10 +3,10 @@
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import cache
 from itertools import islice
 
 from autograder.parsing import bound_by, parse
+from autograder.source import MAGIC
 from autograder.untrusted.budgets import LONGEST
 from autograder.untrusted.cells import Cell
 
@@ -26,7 +26,6 @@ NOT_RUN_HERE = re.compile(
     r"\s*%%(?!time\b|timeit\b|capture\b|prun\b)"
 )  # written to a file, or given to a shell
 WORDS = ("def ", "class ", "lambda")
-MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -166,16 +165,6 @@ class Reader:
             return parse(MAGIC.sub("pass", source))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-
-
-@cache
-def defined_by_release(source: str) -> frozenset[str]:
-    """The functions and classes that a released cell defines."""
-    try:
-        body = parse(MAGIC.sub("pass", source)).body
-    except SyntaxError:
-        return frozenset()
-    return frozenset(node.name for node in body if isinstance(node, Definition))
 
 
 def _between_fences(source: str) -> list[str]:

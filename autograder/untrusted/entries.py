@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 from nbformat import NotebookNode
 
-from autograder.source import former_ids, grade_id, is_grade, is_locked, is_solution
+from autograder.source import defined_in, former_ids, grade_id, is_grade, is_locked, is_solution
 from autograder.untrusted.cells import Cell
-from autograder.untrusted.definitions import Reader, bare, defined_by_release
+from autograder.untrusted.definitions import Reader, bare
 
 
 @dataclass(eq=False)
@@ -57,7 +57,7 @@ class Entries:
         self._functions = {
             place: names
             for place in self._places(is_solution)
-            if self._is_code(place) and (names := defined_by_release(self._released[place]["source"]))
+            if self._is_code(place) and (names := defined_in(self._released[place]["source"]))
         }
 
     def _places(self, kind) -> list[int]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import takewhile
 
-from autograder.source import is_solution
+from autograder.source import defined_in, is_solution
 from autograder.untrusted.cells import Cell
-from autograder.untrusted.definitions import bare, defined_by_release
+from autograder.untrusted.definitions import bare
 from autograder.untrusted.entries import Entries, Entry
 from autograder.untrusted.words import BUILT_IN, is_prose, own_lines, said, without_badges
 
@@ -154,7 +154,7 @@ class WrittenAnswers(Entries):
         original, source = self._released[entry.anchor], cell.source
         if bare(source) == self._texts[entry.anchor]:
             return ""
-        left = defined_by_release(original["source"]) and "raise NotImplementedError" in source
+        left = defined_in(original["source"]) and "raise NotImplementedError" in source
         deep = not is_solution(original) or bool(left)
         old = said(original["source"], self._reader, self._known_names)
         return "\n\n".join(

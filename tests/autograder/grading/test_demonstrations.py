@@ -19,7 +19,7 @@ CELLS = [
     demo("def train(steps):\n    return [step for step in range(steps)]"),
     demo("curve = np.array(train(3))"),
     demo("print(curve, missing_everywhere)"),
-    demo("%matplotlib inline"),
+    demo("%matplotlib inline\nimport matplotlib.pyplot as plt"),
 ]
 NOTEBOOK = new_notebook(cells=CELLS)
 
@@ -28,6 +28,8 @@ NOTEBOOK = new_notebook(cells=CELLS)
     ("names", "places"),
     [
         ({"np"}, [0]),
+        ({"plt"}, [5]),
+        ({"step"}, []),
         ({"layers"}, [0]),
         ({"train"}, [2]),
         ({"curve"}, [0, 2, 3]),
