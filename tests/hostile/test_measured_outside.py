@@ -17,6 +17,12 @@ NOTHING_LEARNED = """
 def train(model, ids, steps):
     return torch.zeros(steps)
 """
+ONE_MISTAKE = """
+from dataclasses import replace as _replace
+
+train = _replace(train, mistakes=train.mistakes[:1])
+"""
+"""The first wrong answer makes the engine train with each known mistake; which one it is does not matter here."""
 BY_NAME = """
 def test_split(split):
     pass
@@ -81,6 +87,8 @@ def engine(tmp_path_factory):
     course = make_course(tmp_path_factory.mktemp("measured"))
     settings = course / "nbgrader_config.py"
     settings.write_text(settings.read_text().replace("cell_seconds = 4", "cell_seconds = 60"))
+    with (course / "solutions" / NAME / "exercises.py").open("a") as exercises:
+        exercises.write(ONE_MISTAKE)
     with Engine(Assignment(course, NAME), Store(course / "store"), "none") as engine:
         yield engine
 
