@@ -170,7 +170,7 @@ def _exercise_rates(
     right_cells: Mapping[str, str],
     generic: int,
 ) -> list[Rate]:
-    exercise = assignment.exercises[name]
+    exercise, mistakes = assignment.exercises[name], mistake_sources(assignment)[name]
     notebook = Bench(assignment, exercise)
     drawn = [exercise.draw(seed) for seed in seeds]
     given = [[ask(notebook.call, case, exercise.rule.arrays) for case in cases] for cases in drawn]
@@ -202,13 +202,13 @@ def _exercise_rates(
     clean = sum(all(map(_is_clean, answers)) for answers in given)
     rates = [Rate(name, "the solution", "alternative", len(seeds), clean)]
     for kind, cells in (
-        ("mistake", mistake_sources(assignment)[name]),
+        ("mistake", mistakes),
         ("alternative", exercise.alternatives),
         ("wrong", wrong_cells),
         ("right", right_cells),
     ):
         rates += [Rate(name, variant, kind, len(seeds), passed(source)) for variant, source in cells.items()]
-    solution = solution_sources(assignment)[name]
+    solution = notebook.solution
     for mutant in (*mutants(name, solution), *generic_mistakes(name, solution)) if generic else ():
         if any(part in mutant.change for part in exercise.survivors):
             continue
@@ -219,9 +219,9 @@ def _exercise_rates(
         rates.append(Rate(name, mutant.change, "generic", min(generic, len(seeds)), count))
     notebook.define(solution)
     rates += _lazy_rates(exercise, drawn, given, expected)
-    rates += _rounding_rates(assignment, exercise, notebook, drawn, expected)
+    rates += _rounding_rates(mistakes, exercise, notebook, drawn, expected)
     if any(mistake.credit for mistake in exercise.mistakes):
-        rates += _credit_rates(assignment, exercise, notebook, drawn, given, expected)
+        rates += _credit_rates(mistakes, exercise, notebook, drawn, given, expected)
     return rates
 
 
@@ -256,7 +256,7 @@ def _lazy_rates(
 
 
 def _rounding_rates(
-    assignment: Assignment,
+    mistakes: Mapping[str, str],
     exercise: Exercise,
     notebook: "Bench",
     drawn: Sequence[Sequence[Case]],
@@ -268,13 +268,13 @@ def _rounding_rates(
         moved = (notebook.answer(nudged(case, nudge)) for case in cases)
         return all(same(again, answer, exercise.rule) for again, answer in zip(moved, answers, strict=True))
 
-    notebook.define(solution_sources(assignment)[exercise.name])
+    notebook.define(notebook.solution)
     times = [
         steady(cases, answers, n) for n, (cases, answers) in enumerate(zip(drawn, expected, strict=True))
     ]
     rates = [Rate(exercise.name, "the solution", "rounding", len(times), sum(times))]
     nudges = NUDGES if any(map(_has_floats, drawn[0])) else 1  # otherwise each time with the same inputs
-    for variant, source in mistake_sources(assignment)[exercise.name].items():
+    for variant, source in mistakes.items():
         notebook.define(source)
         answers = as_fingerprint([notebook.answer(case) for case in drawn[0]], expected[0], exercise.rule)
         times = [steady(drawn[0], answers, nudge) for nudge in range(nudges)]
@@ -283,7 +283,7 @@ def _rounding_rates(
 
 
 def _credit_rates(
-    assignment: Assignment,
+    mistakes: Mapping[str, str],
     exercise: Exercise,
     notebook: "Bench",
     drawn: Sequence[Sequence[Case]],
@@ -291,9 +291,8 @@ def _credit_rates(
     expected: Sequence[Sequence[Answer]],
 ) -> list[Rate]:
     """Whether every known answer earns on every draw the share of the points that is its own."""
-    sources = mistake_sources(assignment)[exercise.name]
     recorded: dict[str, list[list[Answer]]] = {}
-    for variant, source in sources.items():
+    for variant, source in mistakes.items():
         runs = notebook.define(source)
         recorded[variant] = [
             [notebook.answer(case) if runs else STOPPED for case in cases] for cases in drawn
@@ -303,7 +302,7 @@ def _credit_rates(
         exercise_key(
             exercise,
             tuple(drawn[number]),
-            sources,
+            mistakes,
             {
                 (variant, exercise.name, case): answer
                 for variant, draw in [("", expected), *recorded.items()]
@@ -406,7 +405,7 @@ class Bench:
     def __init__(self, assignment: Assignment, exercise: Exercise):
         """Raises CourseError if a cell stops, or if none with the check's grade id asks for the exercise."""
         self.names: dict[str, Any] = {"__name__": "__main__"}
-        self._source = solution_sources(assignment)[exercise.name]
+        self.solution = solution_sources(assignment)[exercise.name]
         keeper = _CallKeeper({})
         with recording.recording_with(keeper):
             for cell in code_cells(read_source(assignment.source)):
@@ -432,7 +431,7 @@ class Bench:
 
     def problem_in(self, source: str) -> str:
         """The same; "" if the variant runs, or else the error that stops it."""
-        self._run(self._source)
+        self._run(self.solution)
         try:
             self._run(source)
         except Exception as error:
