@@ -45,23 +45,6 @@ def test_init_begins_a_course_of_one_assignment(tmp_path):
     assert "/submitted/" in (root / ".gitignore").read_text().split("\n")
 
 
-def test_init_refuses_where_a_course_is(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
-    refused = CliRunner().invoke(app, ["init"])
-    assert isinstance(refused.exception, CourseError)
-    assert "already contains a course" in str(refused.exception)
-    assert [path.name for path in tmp_path.iterdir()] == ["nbgrader_config.py"]
-
-
-def test_init_overwrites_nothing(tmp_path):
-    (tmp_path / "README.md").write_text("mine")
-    with pytest.raises(CourseError, match="already contains README.md"):
-        begin_course(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
-    assert (tmp_path / "README.md").read_text() == "mine"
-
-
 def test_students_get_the_files_that_a_course_names(tmp_path):
     begin_course(tmp_path)
     config = tmp_path / "nbgrader_config.py"

@@ -13,9 +13,9 @@ HELPER = "def doubled(values):\n    return 2 * values"
 def graded(small):
     """graded(...) hands in a notebook for ada, grades it and returns her history."""
 
-    def grade(*notebook, **cells) -> History:
+    def grade(*notebook, fresh=False, **cells) -> History:
         small.hand_in("ada", *notebook, **cells)
-        small.grade_class()
+        small.grade_class(fresh=fresh)
         return read_history(small.assignment, "ada")
 
     return grade
@@ -26,7 +26,7 @@ def test_each_file_is_one_hand_in_however_often_it_is_graded(graded):
     first = graded(total=MEAN).hand_ins
     both = graded().hand_ins
     assert both[:1] == first and len(both) == 2
-    assert graded().hand_ins == both
+    assert graded().hand_ins == graded(fresh=True).hand_ins == both
     again = graded(total=MEAN)
     assert again.hand_ins == (*both, *first)
     assert again.attempts("steps-total") == 2

@@ -3,7 +3,6 @@
 from datetime import datetime
 
 import pytest
-from nbformat.v4 import new_code_cell
 from nbgrader.api import MissingEntry
 
 from autograder.checks.status import Ending
@@ -13,7 +12,7 @@ from autograder.gradebook import history
 from autograder.grading import run
 from autograder.grading.run import NotAllGraded, Options, find_submissions, grade_class
 from autograder.untrusted.submission import NotRead, read_submission
-from tests.autograder.here import NAME, RIGHT, cut_off
+from tests.autograder.here import NAME, cut_off
 
 OTHERWISE = "def largest(values):\n    return max(shares(values))"
 
@@ -80,15 +79,6 @@ def test_whoever_is_graded_twice_has_one_row_and_the_last_score(small):
     assert (
         len(kept.hand_ins) == 2 and kept.attempts("steps-largest") == 2 and kept.attempts("steps-total") == 1
     )
-
-
-@pytest.mark.slow
-def test_the_same_file_graded_again_is_one_hand_in(small):
-    for answer in ("def largest(values):\n    return 0", RIGHT["steps-largest"]):
-        small.hand_in("ada", largest=answer)
-        small.grade_class()
-        small.grade_class(fresh=True)
-    assert len(history.read_history(small.assignment, "ada").hand_ins) == 2
 
 
 RULE = """
@@ -209,11 +199,3 @@ def test_trouble_is_recorded_as_such(small):
     small.grade_class(cut_off(Ending.MEMORY))
     kept = history.read_history(small.assignment, "ada")
     assert kept.ending == Ending.MEMORY and small.scores() == {"ada": 0}
-
-
-def test_helpers_that_a_student_has_added_are_kept(small):
-    notebook = small.perfect
-    notebook.cells.append(new_code_cell("def helper():\n    return 7"))
-    small.hand_in("ada", notebook)
-    small.grade_class()
-    assert history.read_history(small.assignment, "ada").added == "def helper():\n    return 7"
