@@ -12,15 +12,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from typer.testing import CliRunner
 
 from autograder.authoring.init import begin_course
 from autograder.authoring.student_zip import student_files
-from autograder.cli import COMMANDS, app
+from autograder.cli import COMMANDS
 from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
 from autograder.settings import course_settings
+from tests.autograder.commands import command
 from tests.conftest import ROOT, clean
 
 EXAMPLE = ROOT / "examples" / "statistics"
@@ -80,8 +80,7 @@ def test_students_get_the_files_that_a_course_names(tmp_path):
 @pytest.mark.slow
 def test_the_example_s_release_is_what_its_source_gives(monkeypatch):
     monkeypatch.chdir(EXAMPLE)
-    checked = CliRunner().invoke(app, ["build", "--check"])
-    assert checked.exit_code == 0, checked.output
+    command("build", "--check")
 
 
 def test_the_example_hands_out_no_solution():
@@ -203,8 +202,8 @@ def test_the_tool_alone_brings_neither_torch_nor_a_notebook_server(bare, tmp_pat
     absent = ["coursekit", "torch", "transformers", "jupyterlab", "nbgrader", "dask"]
     assert lacking(bare, "autograder.checks", *absent) == absent
     assert "Create a course" in bare.run("autograder", "--help", cwd=tmp_path).stdout
-    for command in COMMANDS:
-        assert "Usage" in bare.run("autograder", command, "--help", cwd=tmp_path).stdout, command
+    for name in COMMANDS:
+        assert "Usage" in bare.run("autograder", name, "--help", cwd=tmp_path).stdout, name
 
 
 @pytest.mark.audit

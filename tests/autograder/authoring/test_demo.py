@@ -5,17 +5,16 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from autograder.authoring.demo import copy_course, for_a_demonstration, make_class
 from autograder.checks.status import Status
-from autograder.cli import app
 from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.gradebook.history import read_history
 from autograder.gradebook.queries import class_scores
 from autograder.settings import course_directory
+from tests.autograder.commands import command
 from tests.conftest import ASSIGNMENTS, ROOT
 
 pytestmark = pytest.mark.slow
@@ -38,9 +37,7 @@ def shown(course, tmp_path_factory, jail_possible) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("demo") / "class"
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(course)
-        result = CliRunner().invoke(app, ["demo", "--folder", str(folder), "--no-browser"])
-    assert result.exit_code == 0, (result.output, result.exception)
-    return folder, result.output
+        return folder, command("demo", "--folder", folder, "--no-browser")
 
 
 def test_the_course_itself_is_not_touched(course, shown):

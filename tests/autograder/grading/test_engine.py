@@ -8,13 +8,10 @@ import re
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from typer.testing import CliRunner
 
 from autograder.authoring.builder import PUBLIC_SEED
 from autograder.checks.status import Ending
-from autograder.cli import app
 from autograder.course import Assignment
-from autograder.errors import CourseError
 from autograder.grading import reference
 from autograder.grading.engine import Engine
 from autograder.grading.store import Store
@@ -27,6 +24,7 @@ from autograder.untrusted.autograded import fill_outputs
 from autograder.untrusted.frames import read_frame
 from autograder.untrusted.pages import Pages
 from autograder.untrusted.submission import read_submission
+from tests.autograder.commands import refusal
 from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
 from tests.conftest import ASSIGNMENTS, MODELS, OPTIMISERS, SETTINGS, TWO_NOTEBOOKS
 
@@ -228,11 +226,9 @@ def test_no_script_reaches_the_instructor_s_browser(course, engine, perfect):
 )
 def test_wrong_calls_get_a_sentence(course, monkeypatch, arguments, words):
     monkeypatch.chdir(course)
-    result = CliRunner().invoke(app, arguments)
-    assert isinstance(result.exception, CourseError)
-    assert words in str(result.exception)
+    assert words in refusal(*arguments)
 
 
 def test_outside_a_course_there_is_a_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "not inside a course" in str(CliRunner().invoke(app, ["grade", NAME]).exception)
+    assert "not inside a course" in refusal("grade", NAME)

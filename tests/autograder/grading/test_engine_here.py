@@ -5,12 +5,9 @@ from dataclasses import replace
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from typer.testing import CliRunner
 
 from autograder.checks import answers
 from autograder.checks.status import Ending, Status
-from autograder.cli import app
-from autograder.errors import CourseError
 from autograder.grading.engine import MOST_AT_ONCE, Engine
 from autograder.grading.own_notebook import as_file
 from autograder.grading.reference import exercise_keys
@@ -18,6 +15,7 @@ from autograder.grading.store import Store
 from autograder.grading.verdicts import judge_cells
 from autograder.jail.inside.limits import Limits
 from autograder.untrusted.frames import read_frame
+from tests.autograder.commands import refusal
 from tests.autograder.here import NAME, Pool, Servers, by_name, cut_off
 
 ANSWERED = {"question": "Nothing happens."}
@@ -413,8 +411,7 @@ def test_our_own_error_stops_the_run_and_writes_nothing(small, old, new, said):
     small.correct(old, new)
     with small.gradebook() as gradebook:  # in which nothing of this assignment has been graded yet
         gradebook.remove_assignment(NAME)
-    result = CliRunner().invoke(app, ["grade", NAME, "--isolation", "none"])
-    assert isinstance(result.exception, CourseError) and said in str(result.exception)
+    assert said in refusal("grade", NAME, "--isolation", "none")
     assert not (small.root / "autograded").exists()
 
 

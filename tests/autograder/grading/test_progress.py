@@ -14,6 +14,7 @@ from autograder.cli import app
 from autograder.course import Assignment
 from autograder.grading import progress
 from autograder.grading.progress import Progress, Record, follow, read
+from tests.autograder.commands import command, refusal
 from tests.autograder.small_class import NAME
 
 
@@ -103,13 +104,10 @@ def test_in_a_cell_of_a_notebook_it_stays_on_one_line(one):
 
 @pytest.mark.slow
 def test_grade_can_be_watched(own_class):
-    before = CliRunner().invoke(app, ["watch", NAME])
-    assert "02_attention is not being graded" in str(before.exception)
-    graded = CliRunner().invoke(app, ["grade", NAME, "--isolation", "none"])
-    assert graded.exit_code == 0, graded.output
-    shown = CliRunner().invoke(app, ["watch", NAME])
-    assert shown.exit_code == 0
-    assert f"grading {NAME}: 17 of 17" in shown.output and "finished" in shown.output
+    assert "02_attention is not being graded" in refusal("watch", NAME)
+    command("grade", NAME, "--isolation", "none")
+    shown = command("watch", NAME)
+    assert f"grading {NAME}: 17 of 17" in shown and "finished" in shown
 
 
 @pytest.mark.slow

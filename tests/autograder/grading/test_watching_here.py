@@ -4,9 +4,7 @@ import shutil
 
 import pytest
 from nbgrader.utils import notebook_hash
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.errors import CourseError
 from autograder.files import Busy, course_lock
 from autograder.gradebook.exchange import Inbound
@@ -14,6 +12,7 @@ from autograder.gradebook.feedback import page_of
 from autograder.gradebook.history import read_history
 from autograder.grading.run import Options
 from autograder.grading.watching import AGAIN_AFTER, Watch
+from tests.autograder.commands import refusal
 from tests.autograder.here import NAME
 
 WRONG = "def total(values):\n    return values.mean()"
@@ -312,5 +311,4 @@ def test_without_an_exchange_there_is_a_sentence(small):
     ],
 )
 def test_what_cannot_be_is_said(small, arguments, sentence):
-    result = CliRunner().invoke(app, ["grade", NAME, *arguments])
-    assert isinstance(result.exception, CourseError) and sentence in str(result.exception)
+    assert sentence in refusal("grade", NAME, *arguments)

@@ -12,9 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from autograder.cli import app
 from autograder.errors import CourseError
 from autograder.jail.inside.limits import Limits
 from autograder.pool import cluster as cluster_module
@@ -22,6 +20,7 @@ from autograder.pool import worker
 from autograder.pool.cluster import ClusterPool
 from autograder.pool.servers import Settings
 from tests.autograder import light
+from tests.autograder.commands import refusal
 from tests.autograder.killing import ENVIRONMENT, NAME, graded, run_light, servers
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("jail_possible")]
@@ -112,19 +111,15 @@ def test_without_dask_a_scheduler_is_refused_by_what_to_install(kind, monkeypatc
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "autograder.pool.cluster")
     monkeypatch.chdir(kind.course)
-    result = CliRunner().invoke(app, ["grade", NAME, "--scheduler", "tcp://127.0.0.1:1"])
-    assert isinstance(result.exception, CourseError)
+    said = refusal("grade", NAME, "--scheduler", "tcp://127.0.0.1:1")
     assert (
-        "needs distributed, which is not installed: run `pip install 'autograder-notebooks[cluster]'`"
-        in str(result.exception)
+        "needs distributed, which is not installed: run `pip install 'autograder-notebooks[cluster]'`" in said
     )
 
 
 def test_without_a_scheduler_there_is_a_sentence(kind, monkeypatch):
     monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 1)
     monkeypatch.chdir(kind.course)
-    result = CliRunner().invoke(app, ["grade", NAME, "--scheduler", "tcp://127.0.0.1:1"])
-    assert "No scheduler can be reached at tcp://127.0.0.1:1" in str(result.exception)
-    result = CliRunner().invoke(app, ["grade", NAME, "--scheduler", "tcp://127.0.0.1:1", "--workers", "2"])
-    assert "choose one" in str(result.exception)
-    assert isinstance(result.exception, CourseError)
+    nowhere = "grade", NAME, "--scheduler", "tcp://127.0.0.1:1"
+    assert "No scheduler can be reached at tcp://127.0.0.1:1" in refusal(*nowhere)
+    assert "choose one" in refusal(*nowhere, "--workers", "2")

@@ -16,10 +16,8 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from typer.testing import CliRunner
 
-from autograder.cli import app
-from autograder.errors import CourseError
+from tests.autograder.commands import command, refusal
 from tests.autograder.written.class_of import NAME, group_of, make_course
 from tests.autograder.written.conftest import MIXTURE
 from tests.autograder.written.serving import serving
@@ -31,20 +29,19 @@ HEAVY = ("torch", "transformers", "sklearn", "scipy", "coursekit")
 @pytest.mark.slow
 def test_before_anything_is_graded_a_sentence_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.chdir(make_course(tmp_path / "course").root)
-    result = CliRunner().invoke(app, ["written", NAME, "--no-browser"])
-    assert isinstance(result.exception, CourseError) and "autograder grade" in str(result.exception)
+    assert "autograder grade" in refusal("written", NAME, "--no-browser")
 
 
 @pytest.mark.slow
 def test_agreement_is_a_table(nine, desk, monkeypatch):
     monkeypatch.chdir(nine.root)
     ask = ["written", NAME, "--by", "words", "--agreement"]
-    assert "No answer has been read twice" in CliRunner().invoke(app, ask).output
+    assert "No answer has been read twice" in command(*ask)
     for score, row in enumerate(group_of(desk.view("ann"), MIXTURE)["rows"]):
         desk.give("ann", row["answers"], score)
     while (shown := desk.next_again("bob", 1)).get("answer"):
         desk.give_again("bob", shown["answer"], 1)
-    line = next(line for line in CliRunner().invoke(app, ask).output.splitlines() if "Question 1" in line)
+    line = next(line for line in command(*ask).splitlines() if "Question 1" in line)
     assert line.split()[-6:] == ["two", "people", "4", "25%", "25%", "0.00"]
 
 
