@@ -1,11 +1,8 @@
-"""nbgrader's Autograde through our engine: a safe reader and three preprocessors, set by `configure`. Also generating.
+"""nbgrader's Autograde and GenerateAssignment through our engine. `configure` puts them in the place of nbgrader's.
 
 Generate       instead of GenerateAssignment: everything is made aside, then swapped in
-Grade          instead of Autograde: a failure is one sentence, and what was graded before stays
-SafeReader     instead of the notebook exporter's reader: a file that cannot be read becomes a verdict
-Restore        locked cells and all metadata from the release
-RunInJail      instead of Execute
-SaveVerdicts   instead of SaveAutoGrades and AssignLatePenalties: both or neither
+Grade          instead of Autograde: it reads, grades and records as `autograder grade` does, a failure is one sentence,
+               and what was graded before stays
 
 What no setting of nbgrader's reaches is in `nbgrader_patches`, which `configure` applies.
 """
@@ -19,46 +16,36 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from nbconvert.exporters import NotebookExporter
-from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import NbGraderException
-from nbgrader.preprocessors import CheckCellMetadata, NbGraderPreprocessor
-from traitlets import Unicode
 from traitlets.config import Config
 
 from autograder import nbgrader_patches
 from autograder.authoring import builder
 from autograder.checks.status import Status
 from autograder.checks.validating import name_what_fails
-from autograder.course import Assignment, composed, notebook_of
+from autograder.course import Assignment, composed
 from autograder.errors import CourseError, JailError, ServerDied
 from autograder.files import UNWRITABLE, course_lock, restored_on_failure
 from autograder.generating import generate
 from autograder.gradebook.gradebook import (
     GradebookWriter,
     explained_faults,
-    open_gradebook,
     register,
     registering,
-    save_scores,
 )
-from autograder.gradebook.history import remember
 from autograder.gradebook.summary import FeedbackPages
 from autograder.grading.engine import Engine
 from autograder.grading.old_points import OldPoints, scores_with_old_points
 from autograder.grading.reference import own_server
+from autograder.grading.run import NotAllGraded
 from autograder.grading.store import Store
 from autograder.kernels import remark
 from autograder.registered import registered_release
 from autograder.results import Result
-from autograder.untrusted.autograded import fill_outputs, shown_verdicts
-from autograder.untrusted.notebooks import from_notebook, to_notebook
 from autograder.untrusted.pages import A_STUDENTS_FILE, Pages, policy_of_formgrader
-from autograder.untrusted.placing import restore
 from autograder.untrusted.staging import staged
 from autograder.untrusted.submission import (
     LeftOut,
@@ -70,15 +57,12 @@ from autograder.untrusted.submission import (
     read_submission,
     students,
     time_of,
-    to_be_filled_in,
 )
 from autograder.untrusted.templates import formgraders
 from autograder.untrusted.times import read_time
 from autograder.untrusted.titles import titles
 
 WRAP = textwrap.TextWrapper(78, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
-MARK = "autograder"
-"""Notebook metadata that carries what is known of a submission beside its cells from reading to running."""
 
 
 def configure(c: Config) -> None:
@@ -98,10 +82,6 @@ def configure(c: Config) -> None:
     nbgrader_patches.take_ids_literally()
     nbgrader_patches.release_feedback_of_a_part()
     name_what_fails()
-    c.Autograde.exporter_class = SafeReader
-    c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]
-    c.Autograde.autograde_preprocessors = [RunInJail, SaveVerdicts, CheckCellMetadata]
-    c.CourseStep.course = c.CourseDirectory.root
     c.GenerateFeedback.exporter_class = FeedbackPages
 
 
@@ -160,7 +140,6 @@ class Grade(Autograde):
     """Grades as nbgrader does. It would remove the graded notebook of before, and show a failure as a traceback."""
 
     told = ""
-    graded: list[tuple[Submission, Result]]  # the notebooks of the last student, each set by SaveVerdicts
     _staged: Mapping[str, Path] = {}  # instead of the folder in `submitted/`, by student
     _engines: dict[Assignment, Engine]
 
@@ -225,6 +204,9 @@ class Grade(Autograde):
             try:
                 with restored_on_failure(Path(self._format_dest(self.coursedir.assignment_id, student))):
                     self._grade(student, sorted(notebooks))
+            except NotAllGraded as error:
+                self._tell("\n".join(map(str, error.left)))
+                failed += 1
             except (CourseError, JailError, ServerDied) as error:
                 self._tell(f"{student} was not graded. {error}\nThe earlier grade is unchanged.")
                 failed += 1
@@ -243,7 +225,7 @@ class Grade(Autograde):
                 )
                 failed += 1
         if failed:
-            raise NbGraderException(f"{failed} not graded, see the log above") from None
+            raise NbGraderException(f"{failed} not graded, or not wholly, see the log above") from None
 
     def _grade(self, student: str, notebooks: list[str]) -> None:
         with staged(Path(notebooks[0]).parent) as (copy, left_out):
@@ -270,20 +252,14 @@ class Grade(Autograde):
             self.log.warning("%s is not copied: it is not a regular file, or is too large.", ascii(path))
         for meant in self._meant:
             register(meant)
-        self.graded = []
         self.run_pre_convert_hook()
         with explained_faults(self.coursedir.db_url):
-            for meant in self._meant:
-                if meant not in there:
-                    self._record_missing(meant, student)
             self.init_assignment(name, student)
-            for notebook in self.notebooks:
-                self.convert_single_notebook(notebook)
+            graded = self._record(student, folder)
         self.set_permissions(name, student)
         self.run_post_convert_hook()
-        self._tell(_summary(self.graded), logging.INFO)
-        _, unread = time_of(self._staged[student])
-        if unread:
+        self._tell(_summary(graded), logging.INFO)
+        if unread := graded[0][0].time_unread:
             self._tell(f"{student} counts as on time: {unread}", logging.WARNING)
 
     def _format_source(self, assignment_id: str, student_id: str, escape: bool = False) -> str:
@@ -292,13 +268,26 @@ class Grade(Autograde):
             return str(self._staged[student_id])
         return super()._format_source(assignment_id, student_id, escape)
 
-    def _record_missing(self, notebook: Assignment, student: str) -> None:
-        """0 points for a notebook that a hand-in lacks, and a page that says so. nbgrader gives the points alone."""
-        submission = read_submission(self._staged[student], student, notebook, registered_release(notebook))
-        graded = submission, self.engine(notebook).grade(submission)
-        with open_gradebook(notebook.root) as gradebook:
-            GradebookWriter(gradebook, notebook).record([graded])
-        self.graded.append(graded)
+    def _record(self, student: str, folder: Path) -> list[tuple[Submission, Result]]:
+        """Grade and record every notebook that is meant, as `autograder grade` does: one that is missing gets 0 points.
+
+        What is read is the hand-in itself: of a link, or a file that is too large, the copy lacks what the verdict is about.
+        Raises NotAllGraded where the scores are recorded, but files that go with them cannot be written.
+        """
+        read = [
+            read_submission(folder, student, notebook, registered_release(notebook))
+            for notebook in self._meant
+        ]
+        graded, left = [], []
+        for notebook, submission in zip(self._meant, read, strict=True):
+            self.log.info("Autograding %s", folder / notebook.file)
+            graded.append((submission, self.engine(notebook).grade(submission)))
+        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
+            for notebook, of_it in zip(self._meant, graded, strict=True):
+                left += GradebookWriter(gradebook, notebook, self.coursedir).record([of_it])
+        if left:
+            raise NotAllGraded(left)
+        return graded
 
     @cached_property
     def _meant(self) -> list[Assignment]:
@@ -341,98 +330,3 @@ def _summary(graded: Sequence[tuple[Submission, Result]]) -> str:
 def _in_lines(text: str) -> str:
     """Lines that fit into formgrader's dialog, which breaks none."""
     return "\n".join(WRAP.fill(line) for line in text.splitlines())
-
-
-class SafeReader(NotebookExporter):
-    """Reads submissions as `autograder grade` does; what it has written itself it reads as it is."""
-
-    def from_filename(self, filename: str, resources: dict[str, Any] | None = None, **kw: Any):
-        """The notebook as JSON text and its resources, as nbconvert has it; nothing else of the file is kept."""
-        assert resources is not None and self.parent is not None  # nbgrader's converters give both
-        where = resources["nbgrader"]
-        coursedir = self.parent.coursedir
-        own = coursedir.format_path(coursedir.autograded_directory, where["student"], where["assignment"])
-        if Path(filename).parent == Path(own):
-            return super().from_filename(filename, resources=resources, **kw)
-        assignment = notebook_of(Path(coursedir.root), where["assignment"], where["notebook"])
-        folder = Path(filename).absolute().parent
-        handed = read_handed(folder, assignment)
-        notebook = to_notebook(handed.cells)
-        notebook.metadata[MARK] = {
-            "digest": handed.digest,
-            "status": handed.status,
-            "reason": handed.reason,
-            "notes": list(handed.all_notes(())),
-            "another": handed.another,
-            "damaged": handed.is_damaged,
-        }
-        return self.from_notebook_node(notebook, resources=resources, **kw)
-
-
-class CourseStep(NbGraderPreprocessor):
-    """A preprocessor that knows the course folder."""
-
-    course = Unicode(help="The course folder.").tag(config=True)
-
-    def assignment(self, resources: dict[str, Any]) -> Assignment:
-        """The one that nbgrader names in `resources`."""
-        where = resources["nbgrader"]
-        return notebook_of(Path(self.course), where["assignment"], where["notebook"])
-
-    def submission(self, notebook: NotebookNode, resources: dict[str, Any]) -> Submission:
-        """What SafeReader has read, with what it noted in the notebook's metadata."""
-        mark = notebook.metadata[MARK]
-        student = resources["nbgrader"]["student"]
-        return Submission(
-            student,
-            notebook,
-            mark["digest"],
-            mark["status"] and Status(mark["status"]),
-            mark["reason"],
-            released=to_be_filled_in(self.assignment(resources).read_release()),
-            notes=tuple(mark["notes"]),
-            doubtful=mark["doubtful"],
-            unsure=mark["unsure"],
-        )
-
-
-class Restore(CourseStep):
-    """Puts back what a student must not change: locked cells, hidden tests, points, and every other piece of metadata."""
-
-    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook as it was released, with the student's answers in it."""
-        mark = nb.metadata[MARK]
-        release = registered_release(self.assignment(resources))
-        restored = restore(from_notebook(nb), release, damaged=mark["damaged"])
-        notes = [*mark["notes"], *(() if mark["another"] else restored.notes)]
-        found = {"doubtful": dict(restored.doubtful), "unsure": dict(restored.unsure)}
-        restored.notebook.metadata[MARK] = {**mark, "notes": notes, **found}
-        return restored.notebook, resources
-
-
-class RunInJail(CourseStep):
-    """Runs the notebook in the jail, and puts its outputs and our verdicts into the cells."""
-
-    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """The graded notebook; `resources` get its submission and its result."""
-        assignment = self.assignment(resources)
-        submission = self.submission(nb, resources)
-        result = self.parent.parent.engine(assignment).grade(submission)
-        resources["submission"], resources["result"] = submission, result
-        filled = fill_outputs(nb, result.outputs, shown_verdicts(assignment, nb, result))
-        del filled.metadata[MARK]
-        return filled, resources
-
-
-class SaveVerdicts(CourseStep):
-    """Writes the verdicts and the late penalty into the gradebook."""
-
-    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook as it is: only the gradebook and the kept results change."""
-        where, assignment = resources["nbgrader"], self.assignment(resources)
-        submission, result = resources["submission"], resources["result"]
-        with Gradebook(where["db_url"]) as gradebook:
-            save_scores(gradebook, assignment, submission, result.verdicts)
-        remember(assignment, submission, result)
-        self.parent.parent.graded.append((submission, result))
-        return nb, resources

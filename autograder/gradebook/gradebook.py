@@ -10,6 +10,7 @@ import msgspec
 import sqlalchemy.exc
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum
 
@@ -194,11 +195,15 @@ def recorded_students(assignment: Assignment) -> list[str]:
 
 
 class GradebookWriter:
-    """Writes students' results into an open gradebook, and what goes with them into the course's folders."""
+    """Writes students' results into an open gradebook, and what goes with them into the course's folders.
 
-    def __init__(self, gradebook: Gradebook, assignment: Assignment):
+    `folders` names the folders where nbgrader was given others than nbgrader_config.py has.
+    """
+
+    def __init__(self, gradebook: Gradebook, assignment: Assignment, folders: CourseDirectory | None = None):
         self.db = gradebook.db
         self.assignment = assignment
+        self.folders = folders or assignment.settings
         self.released = find_released(self.db, assignment.name, assignment.notebook)
         others = [
             find_released(self.db, one.name, one.notebook)
@@ -309,29 +314,19 @@ class GradebookWriter:
             ) from error
 
     def _write_autograded(self, submission: Submission, result: Result) -> None:
-        folder = self.assignment.autograded(submission.student)
+        of_student = Path(submission.student) / self.assignment.name
+        folder = self.assignment.root / self.folders.autograded_directory / of_student
         visible = shown_verdicts(self.assignment, submission.notebook, result)
         filled = fill_outputs(submission.notebook, result.outputs, visible)
         # On one line: nbformat.writes would check and indent it, for longer than the notebook ran.
         write_aside(folder / self.assignment.file, msgspec.json.encode(filled))
         if submission.timestamp:
             write_aside(folder / "timestamp.txt", f"{submission.timestamp.isoformat(sep=' ')} UTC")
-        submitted = self.assignment.submitted / submission.student / self.assignment.name
+        submitted = self.assignment.root / self.folders.submitted_directory / of_student
         # nbgrader names the page of feedback by it; a hand-in by mail has none.
         with suppress(OSError, ValueError):
             secret = read_regular_file(submitted, "submission_secret.txt", limit=1000).decode("ascii")
             write_aside(folder / "submission_secret.txt", secret)
-
-
-def save_scores(
-    gradebook: Gradebook, assignment: Assignment, submission: Submission, verdicts: Iterable[CellVerdict]
-) -> None:
-    """One student's scores, for nbgrader's own Autograde, which sees to everything else itself."""
-    writer = GradebookWriter(gradebook, assignment)
-    recorded = writer.set_rows(submission, verdicts)
-    recorded.announce()
-    writer.commit()
-    recorded.save()
 
 
 def _comments(submission: Submission) -> dict[str, str | None]:

@@ -68,7 +68,7 @@ def remember(assignment: Assignment, submission: Submission, result: Result) -> 
     before = read_history(assignment, submission.student)
     earlier = list(before.hand_ins) if before else []
     if earlier and earlier[-1].digest == submission.digest:
-        timestamp = timestamp or earlier[-1].timestamp  # nbgrader's Autograde does not pass it on
+        timestamp = timestamp or earlier[-1].timestamp  # as in the gradebook, an earlier one stays
         earlier.pop()
     latest = HandIn(submission.digest, timestamp, digests)
     shortened = {name: text[:LONGEST_ANSWER] for name, text in answers.items()}

@@ -3,25 +3,10 @@
 from typing import Any
 
 from nbformat import NotebookNode, from_dict
-from nbformat.v4 import new_notebook
 
-from autograder.source import grade_id, is_locked
+from autograder.source import is_locked
 from autograder.untrusted.cells import Cell
 from autograder.untrusted.definitions import bare
-
-
-def to_notebook(cells: list[Cell]) -> NotebookNode:
-    """The cells as a notebook that keeps nothing but their texts, pictures and names."""
-    made = []
-    for position, cell in enumerate(cells):
-        metadata = from_dict({"nbgrader": {"grade_id": cell.name}} if cell.name else {})
-        made.append(_with_pictures(_new_cell(cell, f"cell-{position}", metadata), cell))
-    return new_notebook(cells=made)
-
-
-def from_notebook(notebook: NotebookNode) -> list[Cell]:
-    """The inverse of `to_notebook`."""
-    return [Cell(c.cell_type, c.source, grade_id(c), dict(c.get("attachments", {}))) for c in notebook.cells]
 
 
 def as_handed_in(cell: Cell, original: NotebookNode | None, position: int) -> NotebookNode:

@@ -1,6 +1,7 @@
 """Formgrader's Autograde button when grading fails: what its dialog says, and what was graded before stays."""
 
 import re
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -154,6 +155,50 @@ def test_a_rule_for_late_penalties_that_fails_leaves_the_scores_of_before(course
 
     assert press(course.root, NAME, "dua")["success"]
     assert graded(course, "dua")[1] != before[1]
+
+
+def test_scores_are_recorded_although_their_files_cannot_be_written_and_the_dialog_says_so(course):
+    course.hand_in("ada", total=WORSE)
+    scores, _, files = graded(course, "ada")
+    results = course.assignment.kept("results")
+    shutil.rmtree(results)
+    results.write_text("a file in the place of a folder")
+    answer = press(course.root, NAME, "ada")
+    said = " ".join(answer["log"].split())
+    assert not answer["success"] and said.startswith("ada: the scores are recorded, but"), answer
+    assert "unchanged" not in said and "not graded" not in said
+    assert graded(course, "ada")[0] != scores
+    assert graded(course, "ada")[2] == files, "which is there, so that the next grading is not skipped"
+
+
+def test_a_time_that_can_no_longer_be_read_costs_nothing_and_the_dialog_says_so(course):
+    penalties = graded(course, "dua")[1]
+    hand_in_late(course, "yesterday")
+    answer = press(course.root, NAME, "dua")
+    assert answer["success"] and "dua counts as on time" in answer["log"]
+    assert sum(penalty is not None for _, penalty in penalties) == 1
+    assert all(penalty is None for _, penalty in graded(course, "dua")[1])
+
+
+def test_another_gradebook_and_other_folders_are_used_if_nbgrader_is_told_so(course):
+    before = graded(course, "ada")
+    shutil.copy(course.root / "gradebook.db", course.root / "other.db")
+    shutil.copytree(course.root / "submitted", course.root / "handed_in")
+    handed_in = course.root / "handed_in" / "ada" / NAME
+    course.hand_in("ada", total=WORSE).joinpath(f"{NAME}.ipynb").rename(handed_in / f"{NAME}.ipynb")
+    course.hand_in("ada").joinpath("submission_secret.txt").write_text("of submitted")
+    (handed_in / "submission_secret.txt").write_text("of handed_in")
+    directory = course_directory(course.root)
+    directory.db_url = f"sqlite:///{course.root}/other.db"
+    directory.submitted_directory, directory.autograded_directory = "handed_in", "elsewhere"
+    answer = NbGraderAPI(directory, config=load(course.root)).autograde(NAME, "ada")
+    assert answer["success"], answer
+    assert graded(course, "ada") == before
+    made = course.root / "elsewhere" / "ada" / NAME
+    assert (made / f"{NAME}.ipynb").exists()
+    assert (made / "submission_secret.txt").read_text() == "of handed_in"
+    (course.root / "other.db").replace(course.root / "gradebook.db")
+    assert graded(course, "ada")[0] != before[0]
 
 
 def test_a_student_who_was_not_graded_before_has_nothing_graded_afterwards(course):

@@ -1,16 +1,11 @@
 """Which assignment's notebook it is that somebody has handed in under another's name."""
 
-from types import SimpleNamespace
-from unittest import mock
-
 import nbformat
 import pytest
 
 from autograder.course import Assignment
-from autograder.nbgrader_steps import MARK, Restore, SafeReader
 from autograder.untrusted.another import another_assignment
-from autograder.untrusted.cells import Cell
-from autograder.untrusted.notebooks import from_notebook, to_notebook
+from autograder.untrusted.cells import Cell, parse_cells
 from tests.autograder.here import NAME
 
 OTHER = "02_tests"
@@ -19,8 +14,8 @@ OTHER = "02_tests"
 @pytest.fixture
 def cells(small):
     """{assignment: the cells of its release}."""
-    names = (NAME, OTHER)
-    return {name: from_notebook(Assignment(small.root, name).read_release()) for name in names}
+    releases = {name: Assignment(small.root, name).read_release() for name in (NAME, OTHER)}
+    return {name: parse_cells(nbformat.writes(release).encode()).cells for name, release in releases.items()}
 
 
 def without_names(cells):
@@ -46,14 +41,6 @@ def test_where_there_is_no_release_nothing_is_said(small, cells):
     assert another_assignment(cells[OTHER], small.assignment) == ""
 
 
-def test_nbgrader_s_way_says_it_too_and_nothing_of_what_was_put_right(small, cells):
-    other = small.hand_in("ada", to_notebook(cells[OTHER]))
-    coursedir = SimpleNamespace(
-        autograded_directory="autograded", root=str(small.root), format_path=lambda *where: "/".join(where)
-    )
-    reader = SafeReader()
-    where = {"nbgrader": {"student": "ada", "assignment": NAME, "notebook": NAME}}
-    with mock.patch.object(SafeReader, "parent", SimpleNamespace(coursedir=coursedir)):
-        text, _ = reader.from_filename(str(other / f"{NAME}.ipynb"), dict(where))
-    restored, _ = Restore(course=str(small.root)).preprocess(nbformat.reads(text, as_version=4), dict(where))
-    assert restored.metadata[MARK]["notes"] == [f"This is the notebook {OTHER}, not {NAME}."]
+def test_it_is_said_and_nothing_of_what_was_put_right(small):
+    small.hand_in("ada", Assignment(small.root, OTHER).read_release())
+    assert small.read("ada").notes == (f"This is the notebook {OTHER}, not {NAME}.",)

@@ -20,7 +20,6 @@ from autograder.course import Assignment
 from autograder.settings import limits
 from autograder.source import grade_id, is_solution
 from autograder.untrusted.cells import Unreadable, parse_cells
-from autograder.untrusted.notebooks import from_notebook, to_notebook
 from autograder.untrusted.placing import restore
 from autograder.untrusted.scanning import MAX_CELLS, MAX_NOTEBOOK_BYTES
 from autograder.untrusted.submission import (
@@ -118,11 +117,6 @@ def test_foreign_metadata_ids_and_outputs_are_dropped():
     assert names(restored) == ["one", "one-check", "two", "two-check"]
     assert [c.metadata for c in restored.cells] == [c.metadata for c in RELEASE.cells]
     assert not any(cell.get("outputs") for cell in restored.cells)
-
-
-def test_a_notebook_survives_the_way_through_nbgrader():
-    cells = parse_cells(nbformat.writes(RELEASE).encode()).cells
-    assert from_notebook(to_notebook(cells)) == cells
 
 
 JSON = st.recursive(
