@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from autograder.authoring.init import begin_course
-from autograder.cli.options import Isolation, Jail
+from autograder.cli.options import Jail
 from autograder.cli.terminal import console, say_lines
 from autograder.course import course_root
 
@@ -31,7 +31,7 @@ def demo(
     browser: Annotated[
         bool, typer.Option(help="Open the report and one student's feedback in the browser.")
     ] = True,
-    isolation: Jail = Isolation.BWRAP,
+    isolation: Jail = "bwrap",
 ) -> None:
     """Grade a made-up class of twenty, with a report and feedback, to see what the tool does.
 
@@ -41,7 +41,7 @@ def demo(
     from autograder.authoring.demo import run_demo  # start-up: nbgrader
 
     where = folder or Path(tempfile.mkdtemp(prefix="autograder-demo-"))
-    made = run_demo(course_root(), where, name, isolation.value, say_lines)
+    made = run_demo(course_root(), where, name, isolation, say_lines)
     say_lines(
         "",
         f"Report    {made.report}",
@@ -58,7 +58,7 @@ def demo(
             typer.launch(page.as_uri())
 
 
-def doctor(isolation: Jail = Isolation.BWRAP) -> None:
+def doctor(isolation: Jail = "bwrap") -> None:
     """Check whether grading works on this machine, and say what to do if it does not.
 
     ✓ means that all is well, ! that something is missing but grading still works, ✗ that grading does not work; in that
@@ -67,7 +67,7 @@ def doctor(isolation: Jail = Isolation.BWRAP) -> None:
     from autograder.doctor import Level, examine  # start-up: the jail
 
     states = []
-    for what, found in examine(course_root(), isolation.value):
+    for what, found in examine(course_root(), isolation):
         states.append(found.state)
         say_lines(found.line(what))
     works = Level.BAD not in states

@@ -1,8 +1,7 @@
 """Commands to and from other systems: hand-ins, scores, feedback, and an assignment that they grade themselves."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.text import Text
@@ -11,15 +10,6 @@ from autograder.cli.options import Name, Students
 from autograder.cli.terminal import complain_of, console, progress_bar, say_lines
 from autograder.course import course_root, find_notebooks
 from autograder.files import require_replaceable, write_product
-
-
-class Destination(StrEnum):
-    """For which system scores are exported: the names in `EXPORTERS`."""
-
-    CANVAS = "canvas"
-    MOODLE = "moodle"
-    BLACKBOARD = "blackboard"
-    CSV = "csv"
 
 
 def collect(
@@ -130,7 +120,7 @@ def students(
 def export(
     name: Name,
     to: Annotated[
-        Destination | None,
+        Literal["canvas", "moodle", "blackboard", "csv"] | None,  # the names in `EXPORTERS`
         typer.Option(
             help="The system that imports the file. Default: the one that the submissions were collected from, or csv."
         ),
@@ -178,13 +168,13 @@ def export(
     chosen = find_notebooks(root, name)[0]
     collected = {owner.system for one in chosen.notebooks for owner in read_owners(one).values()}
     found = collected.pop() if len(collected) == 1 else ""
+    system = to or (found if found in EXPORTERS else "csv")
     if not to:
         where = f"a download from {LAYOUTS[found][0]}" if found not in ("", "plain") else "no single system"
-        to = Destination(found) if found in EXPORTERS else Destination.CSV
         say_lines(
-            f"The submissions were collected from {where}: exporting for {to.value}. --to selects a different layout."
+            f"The submissions were collected from {where}: exporting for {system}. --to selects a different layout."
         )
-    exporter = EXPORTERS[to.value](column=column, unfinished=unfinished, assignment=[chosen.name])
+    exporter = EXPORTERS[system](column=column, unfinished=unfinished, assignment=[chosen.name])
     exporter.to = str(output or exporter.default_file)
     with open_gradebook(root) as gradebook:
         exporter.export(gradebook)
@@ -238,32 +228,18 @@ def feedback(
     complain_of(left, "not packed" if packed else "without a page")
 
 
-class Host(StrEnum):
-    """Where an assignment is graded that is packed."""
-
-    GRADESCOPE = "gradescope"
-    GITHUB = "github"
-
-
-class Visibility(StrEnum):
-    """When Gradescope shows a test to students: its own names."""
-
-    VISIBLE = "visible"
-    AFTER_DUE_DATE = "after_due_date"
-    AFTER_PUBLISHED = "after_published"
-    HIDDEN = "hidden"
-
-
 def package(
     name: Name,
-    host: Annotated[Host, typer.Option("--for", help="Where the assignment will be graded.")],
+    host: Annotated[
+        Literal["gradescope", "github"], typer.Option("--for", help="Where the assignment will be graded.")
+    ],
     output: Annotated[Path, typer.Option(help="The folder for the files.")] = Path("."),
     visibility: Annotated[
-        Visibility,
+        Literal["visible", "after_due_date", "after_published", "hidden"],  # Gradescope's own names
         typer.Option(
             help="When students see the tests. Tests with hidden parts are shown after_published at the earliest."
         ),
-    ] = Visibility.VISIBLE,
+    ] = "visible",
     more: Annotated[
         list[str] | None,
         typer.Option(
@@ -287,15 +263,15 @@ def package(
     chosen = find_notebooks(root, name)[0]
     packed = output / f"{chosen.name}-{host}.zip"
     workflow = packed.with_suffix(".yml")
-    for path in (packed, workflow)[: 2 if host is Host.GITHUB else 1]:
+    for path in (packed, workflow)[: 2 if host == "github" else 1]:
         require_replaceable(root, path)
-    content = archive(chosen, visibility.value, more or ())
+    content = archive(chosen, visibility, more or ())
     output.mkdir(parents=True, exist_ok=True)
     write_product(root, packed, content)
     say_lines(
         f"wrote {packed} ({max(1, len(content) >> 20)} MB), which contains the solution: do not give it to students."
     )
-    if host is Host.GITHUB:
+    if host == "github":
         write_product(
             root, workflow, template("autograding.yml", ASSIGNMENT=chosen.name, ARCHIVE=packed.name)
         )

@@ -60,7 +60,7 @@ def grade(
         ),
     ] = False,
     json_file: Json = None,
-    isolation: Jail = Isolation.BWRAP,
+    isolation: Jail = "bwrap",
 ) -> None:
     """Grade submissions in the jail and record them in nbgrader's gradebook.
 
@@ -205,7 +205,7 @@ def regrade(
     workers: Workers = None,
     scheduler: Scheduler = "",
     json_file: Json = None,
-    isolation: Jail = Isolation.BWRAP,
+    isolation: Jail = "bwrap",
 ) -> None:
     """Grade again after you corrected an exercise: show whose scores would change, ask, then change them.
 
@@ -257,7 +257,7 @@ def grade_mine(
     isolation: Annotated[
         Isolation,
         typer.Option(help="bwrap: run the notebook in the jail, which your own code does not need."),
-    ] = Isolation.NONE,
+    ] = "none",
 ) -> None:
     """Grade your own answers in the released notebooks, for independent learners. Nothing is recorded."""
     from autograder.grading.engine import Engine  # start-up: the jail
@@ -271,7 +271,7 @@ def grade_mine(
         chosen = chosen_assignments(root, names)
         task = progress.add_task("grading", total=len(chosen))
         for assignment in chosen:
-            with Engine(assignment, Store(root / ".autograder" / "store"), isolation.value) as engine:
+            with Engine(assignment, Store(root / ".autograder" / "store"), isolation) as engine:
                 mine = read_submission(
                     assignment.release.parent, assignment.called, assignment, registered_release(assignment)
                 )
@@ -318,7 +318,7 @@ def _options(isolation: Isolation, workers: int | None, scheduler: str, fresh: b
         raise CourseError(
             "--workers starts workers on this machine, --scheduler uses those of a cluster: choose one."
         )
-    return Options(isolation.value, workers, scheduler, fresh)
+    return Options(isolation, workers, scheduler, fresh)
 
 
 @contextmanager

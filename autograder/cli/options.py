@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,12 +18,8 @@ def _require_replaceable(path: Path | None) -> Path | None:
     return path
 
 
-class Isolation(StrEnum):
-    """What stands between students' code and the machine: bubblewrap's namespaces, or nothing."""
-
-    BWRAP = "bwrap"
-    NONE = "none"
-
+Isolation = Literal["bwrap", "none"]
+"""What stands between students' code and the machine: bubblewrap's namespaces, or nothing."""
 
 Names = Annotated[list[str] | None, typer.Argument(help="Assignments, such as 02_attention. Default: all.")]
 Name = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment, such as 02_attention.")]

@@ -1,9 +1,8 @@
 """Commands for who reads what was graded: a report on the class, and written answers to grade by hand."""
 
 import threading
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.markup import escape
@@ -14,13 +13,6 @@ from autograder.cli.tables import agreement_table
 from autograder.cli.terminal import complain_of, console, progress_bar, say_lines
 from autograder.course import Assignment, assignments, course_root, find_notebooks
 from autograder.errors import CourseError, can_compare_texts, install_command
-
-
-class Likeness(StrEnum):
-    """By what written answers are grouped: the course's sentence encoder, or their words and letters."""
-
-    MEANING = "meaning"
-    WORDS = "words"
 
 
 def report(
@@ -109,9 +101,9 @@ def _report_term(root: Path, output: Path, days: int) -> None:
 def written(
     name: Name,
     by: Annotated[
-        Likeness,
+        Literal["meaning", "words"],  # by the course's sentence encoder, or by words and letters
         typer.Option(help="How similar answers are grouped; `meaning` needs c.Autograder.sentence_encoder."),
-    ] = Likeness.MEANING,
+    ] = "meaning",
     again: Annotated[
         float, typer.Option(min=0, max=1, help="Share of the answers offered for a second, blind reading.")
     ] = 0.05,
@@ -143,7 +135,7 @@ def written(
     chosen = find_notebooks(course_root(), name)[0]
     if not recorded_students(chosen):
         raise NobodyGraded(chosen)
-    room = Room(chosen, course_encoder(chosen) if by is Likeness.MEANING else None, again)
+    room = Room(chosen, course_encoder(chosen) if by == "meaning" else None, again)
     if agreement:
         console.print(agreement_table(room.agreement()))
         return
