@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from nbformat.v4 import new_output
@@ -38,7 +37,7 @@ def products(server: Server, assignment: Assignment, generated: Generated) -> di
     return made | generated.kept
 
 
-def put(made: dict[Path, bytes | None]) -> None:
+def put(made: Mapping[Path, bytes | None]) -> None:
     """Replace the old products, each at once and whole. A file that stays as it is keeps its time."""
     for path, content in made.items():
         if content is None:
@@ -47,52 +46,31 @@ def put(made: dict[Path, bytes | None]) -> None:
             write_aside(path, content)
 
 
-def build_start_page(root: Path) -> None:
-    """The first page that students open, a notebook without exercises, where the course has a start.py."""
-    page = StartPage(root)
-    if page.source.exists():
-        write_aside(page.release, page.content())
+def start_page(root: Path) -> dict[Path, bytes]:
+    """The first page that students open, a notebook without exercises, and its place; nothing without a start.py.
+
+    A call of `course_map()` has the output that a new student would see.
+    """
+    settings = course_settings(root)
+    source = root / settings.source_directory / f"{START}.py"
+    if not source.exists():
+        return {}
+    release = root / settings.release_directory / f"{START}.ipynb"
+    page = read_source(source)
+    for cell in code_cells(page):
+        if SHOWS_THE_MAP.search(cell.source):
+            cell.outputs = [new_output("display_data", _map(root, release.parent)._repr_mimebundle_())]
+    return {release: notebook_bytes(page)}
 
 
-@dataclass(frozen=True)
-class StartPage:
-    """start.py beside the assignments' folders, and what is made from it."""
-
-    root: Path
-
-    @property
-    def source(self) -> Path:
-        """The percent script; a course need not have one."""
-        return self.root / course_settings(self.root).source_directory / f"{START}.py"
-
-    @property
-    def release(self) -> Path:
-        """The notebook that is made from it, beside the folders of the released assignments."""
-        return self.root / course_settings(self.root).release_directory / f"{START}.ipynb"
-
-    @property
-    def stale(self) -> bool:
-        """Whether `build` would change the released page."""
-        if not self.source.exists():
-            return False
-        return not self.release.exists() or self.content() != self.release.read_bytes()
-
-    def content(self) -> bytes:
-        """The notebook's file. A call of `course_map()` has the output that a new student would see."""
-        page = read_source(self.source)
-        for cell in code_cells(page):
-            if SHOWS_THE_MAP.search(cell.source):
-                cell.outputs = [new_output("display_data", self._map()._repr_mimebundle_())]
-        return notebook_bytes(page)
-
-    def _map(self) -> CourseMap:
-        """Of the sources: the notebooks in the release folder may hold somebody's own answers."""
-        cells = {
-            one.key: [(cell.cell_type, cell.source, cell.metadata) for cell in read_source(one.source).cells]
-            for one in assignments(self.root)
-            if one.key.exists()
-        }
-        return map_of(cells, {}, self.release.parent, cells)
+def _map(root: Path, folder: Path) -> CourseMap:
+    """Of the sources: the notebooks in the release folder may hold somebody's own answers."""
+    cells = {
+        one.key: [(cell.cell_type, cell.source, cell.metadata) for cell in read_source(one.source).cells]
+        for one in assignments(root)
+        if one.key.exists()
+    }
+    return map_of(cells, {}, folder, cells)
 
 
 def key_bytes(server: Server, assignment: Assignment) -> bytes:

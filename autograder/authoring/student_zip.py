@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.authoring.builder import StartPage
+from autograder.authoring.builder import start_page
 from autograder.authoring.lending import lent_bytes
 from autograder.course import Assignment, assignments, course_root
 from autograder.errors import CourseError
@@ -50,9 +50,8 @@ def student_files(
     The notebooks are generated anew: those in the release folder may hold someone's own answers.
     """
     settings = course_settings(root)
-    start = StartPage(root)
-    if start.source.exists():
-        yield start.release.relative_to(root).as_posix(), start.content()
+    for page, content in start_page(root).items():
+        yield page.relative_to(root).as_posix(), content
     for assignment in assignments(root):
         folder = assignment.release.parent.relative_to(root)
         for name, content in of_release(assignment).items():

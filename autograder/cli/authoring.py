@@ -67,11 +67,14 @@ def build(
                 builder.put(made)
                 warnings += filter(None, [scores_with_old_points(assignment)])
             progress.advance(task)
+        page = builder.start_page(root)
         if not check:
-            builder.build_start_page(root)
-        elif builder.StartPage(root).stale:
-            complaints.append(
-                f"{builder.StartPage(root).release.relative_to(root)} differs from what its source generates"
+            builder.put(page)
+        else:
+            complaints += (
+                f"{path.relative_to(root)} differs from what its source generates"
+                for path, content in page.items()
+                if not path.exists() or path.read_bytes() != content
             )
         progress.advance(task)
     for complaint in complaints:

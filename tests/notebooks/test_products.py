@@ -15,7 +15,8 @@ from tests.conftest import ASSIGNMENTS, ROOT, TWO_NOTEBOOKS, release_of, solutio
 
 @pytest.mark.slow
 def test_the_start_page_is_fresh():
-    assert not builder.StartPage(ROOT).stale
+    ((page, content),) = builder.start_page(ROOT).items()
+    assert page == ROOT / "notebooks" / "start.ipynb" and page.read_bytes() == content
 
 
 def test_the_start_page_shows_its_map_before_a_cell_has_run():
