@@ -1,7 +1,7 @@
 """The result of grading one submission, and the verdict on each of its cells."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.checks.panels import Panels
@@ -30,17 +30,6 @@ class CellVerdict:
     extra: float = 0.0
     credit: float = 0.0
     panels: Panels | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """All fields by name, as values that JSON can hold; `from_json` reads them back."""
-        return {**vars(self), "panels": self.panels and asdict(self.panels)}
-
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> "CellVerdict":
-        """The inverse of `to_json`. Raises KeyError, TypeError or ValueError for anything else."""
-        panels = entry.get("panels")
-        read = {"status": Status(entry["status"]), "panels": panels and Panels.from_json(panels)}
-        return cls(**{**entry, **read})
 
     @property
     def earned(self) -> float:
@@ -81,7 +70,7 @@ class Result:
     def to_json(self) -> dict[str, Any]:
         """A summary for other programs, without outputs, hints and pictures."""
         keep = ("grade_id", "score", "max_score", "status", "reason", "mistake")
-        cells = [{name: verdict.to_json()[name] for name in keep} for verdict in self.verdicts]
+        cells = [{name: getattr(verdict, name) for name in keep} for verdict in self.verdicts]
         for cell, verdict in zip(cells, self.verdicts, strict=True):
             if verdict.extra:
                 cell["extra_credit"] = verdict.extra

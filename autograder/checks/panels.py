@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -68,13 +67,6 @@ class Panels:
         """The smallest and the largest finite number of both; None if there is none."""
         finite = np.concatenate([matrix[np.isfinite(matrix)] for matrix in self.matrices])
         return (finite.min(), finite.max()) if finite.size else None
-
-    @classmethod
-    def from_json(cls, entry: dict[str, Any]) -> "Panels":
-        """The inverse of dataclasses.asdict, after a way through JSON."""
-        yours, expected = (tuple(tuple(row) for row in entry[name]) for name in ("yours", "expected"))
-        got, want = entry["shapes"]
-        return cls(yours, expected, (tuple(got), tuple(want)), tuple(entry["place"]))
 
 
 def panels(got: np.ndarray, want: np.ndarray, most: int) -> Panels | None:

@@ -6,11 +6,11 @@ nbgrader's gradebook has no room for reasons, named mistakes and attempts. `repo
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
+import msgspec
 from nbformat import NotebookNode
 
 from autograder.checks.status import Ending
@@ -50,11 +50,6 @@ class History:
         """The verdicts of the latest submission by grade id."""
         return {verdict.grade_id: verdict for verdict in self.verdicts}
 
-    def to_json(self) -> dict[str, Any]:
-        """What `read_history` reads."""
-        verdicts = [verdict.to_json() for verdict in self.verdicts]
-        return {**vars(self), "verdicts": verdicts, "hand_ins": [vars(hand_in) for hand_in in self.hand_ins]}
-
     def attempts(self, cell: str) -> int:
         """How many different answers were handed in for a cell."""
         return len({hand_in.answers[cell] for hand_in in self.hand_ins if cell in hand_in.answers})
@@ -85,19 +80,16 @@ def remember(assignment: Assignment, submission: Submission, result: Result) -> 
         ],
         (*submission.notes, *result.notes),
     )
-    write_aside(_path(assignment, submission.student), json.dumps(history.to_json()))
+    write_aside(_path(assignment, submission.student), json.dumps(asdict(history)))
 
 
 def read_history(assignment: Assignment, student: str) -> History | None:
     """What was kept of a student; None if nothing was, or if it is damaged."""
     try:
-        fields = json.loads(_path(assignment, student).read_text(encoding="utf-8"))
-        verdicts = tuple(CellVerdict.from_json(verdict) for verdict in fields.pop("verdicts"))
-        hand_ins = tuple(HandIn(**hand_in) for hand_in in fields.pop("hand_ins"))
-        ending = Ending(fields.pop("ending"))
-        notes = tuple(map(str, fields.pop("notes", ())))
-        return History(verdicts=verdicts, hand_ins=hand_ins, ending=ending, notes=notes, **fields)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        # `json` reads NaN, which a picture of an answer may contain, and msgspec's own decoder does not.
+        kept = json.loads(_path(assignment, student).read_text(encoding="utf-8"))
+        return msgspec.convert(kept, History)
+    except (OSError, ValueError):  # msgspec's errors are such
         return None
 
 

@@ -10,11 +10,12 @@ The same engine serves `autograder grade`, with jails on many workers, and nbgra
 import secrets
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
+import msgspec
 from nbformat import NotebookNode
 
 from autograder.checks.answer_key import ExerciseKey
@@ -44,7 +45,7 @@ from autograder.jail.outside.client import Outcome
 from autograder.pool.local import LocalPool
 from autograder.pool.pool import Pool, settings_for
 from autograder.pool.servers import ServerPool
-from autograder.results import CellVerdict, Result
+from autograder.results import Result
 from autograder.source import grade_id
 from autograder.untrusted.frames import Frame, read_frame
 from autograder.untrusted.submission import Submission
@@ -252,7 +253,9 @@ class Engine:
         if name in self._not_stored:
             return replace(self._not_stored[name], student=submission.student)
         stored = self.store.get(name) if name in self._stored or not self.fresh else None
-        return None if stored is None else _result_from_store(submission.student, stored)
+        if stored is None:
+            return None
+        return msgspec.convert({**stored, "student": submission.student}, Result, str_keys=True)
 
     def _send(self, attempt: Attempt) -> None:
         self.expected.start()
@@ -493,21 +496,11 @@ def _with_lost(
 
 
 def _result_to_store(result: Result) -> dict[str, Any]:
+    """What does not depend on who handed it in."""
     return {
-        "verdicts": [verdict.to_json() for verdict in result.verdicts],
+        "verdicts": [asdict(verdict) for verdict in result.verdicts],
         "seconds": result.seconds,
         "outputs": {str(place): outputs for place, outputs in result.outputs.items()},
         "seed": result.seed,
         "notes": list(result.notes),
     }
-
-
-def _result_from_store(student: str, stored: Mapping[str, Any]) -> Result:
-    return Result(
-        student,
-        tuple(CellVerdict.from_json(verdict) for verdict in stored["verdicts"]),
-        stored["seconds"],
-        {int(place): outputs for place, outputs in stored["outputs"].items()},
-        stored["seed"],
-        notes=tuple(stored["notes"]),
-    )

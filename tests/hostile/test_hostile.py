@@ -14,6 +14,7 @@ import secrets
 import socket
 import tempfile
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 
 import nbformat
@@ -115,7 +116,7 @@ class Classroom:
         assert len(processes_below(os.getpid())) == self.running
         printed = json.dumps(list(result.outputs.values()))
         assert CANARY not in printed and "leak found" not in printed
-        assert CANARY not in json.dumps([verdict.to_json() for verdict in result.verdicts])
+        assert CANARY not in json.dumps([asdict(verdict) for verdict in result.verdicts])
         assert not reachable(self.door) and not reachable(self.hatch)
         for verdict in result.verdicts:
             assert verdict.score in (None, 0, verdict.max_score)
