@@ -8,7 +8,6 @@ course, where everybody may read them; the autograder plants others too.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
 
 import numpy as np
@@ -47,33 +46,20 @@ class Task:
 
 @dataclass(frozen=True)
 class Exposure:
-    """What some inputs bring to light."""
+    """What some inputs bring to light.
+
+    planted        the implementations that were run;
+    noticed        of each, whether it gives something else than the truth;
+    exposed        the faults that the inputs expose;
+    escaped        the faults that the inputs miss;
+    false_alarms   the right implementations that the inputs reject.
+    """
 
     planted: tuple[Planted, ...]
-    noticed: tuple[bool, ...]  # of each: whether it gives something else than the truth
-
-    def _where(self, right: bool, noticed: bool) -> tuple[Planted, ...]:
-        pairs = zip(self.planted, self.noticed, strict=True)
-        return tuple(
-            implementation
-            for implementation, seen in pairs
-            if implementation.right == right and seen == noticed
-        )
-
-    @cached_property
-    def exposed(self) -> tuple[Planted, ...]:
-        """The faults that the inputs expose."""
-        return self._where(right=False, noticed=True)
-
-    @cached_property
-    def escaped(self) -> tuple[Planted, ...]:
-        """The faults that the inputs miss."""
-        return self._where(right=False, noticed=False)
-
-    @cached_property
-    def false_alarms(self) -> tuple[Planted, ...]:
-        """The right implementations that the inputs reject."""
-        return self._where(right=True, noticed=True)
+    noticed: tuple[bool, ...]
+    exposed: tuple[Planted, ...]
+    escaped: tuple[Planted, ...]
+    false_alarms: tuple[Planted, ...]
 
     @property
     def faults(self) -> int:
@@ -112,7 +98,14 @@ def expose(inputs: Inputs, about: Task, planted: Sequence[Planted]) -> Exposure:
     with np.errstate(all="ignore"):
         want = about.truth(**arguments)
         noticed = tuple(_differs(implementation.run, arguments, want) for implementation in planted)
-    return Exposure(tuple(planted), noticed)
+    pairs = list(zip(planted, noticed, strict=True))
+    return Exposure(
+        tuple(planted),
+        noticed,
+        exposed=tuple(one for one, seen in pairs if seen and not one.right),
+        escaped=tuple(one for one, seen in pairs if not seen and not one.right),
+        false_alarms=tuple(one for one, seen in pairs if seen and one.right),
+    )
 
 
 def _differs(run: Callable[..., np.ndarray], arguments: Inputs, want: np.ndarray) -> bool:
