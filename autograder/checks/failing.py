@@ -1,7 +1,5 @@
 """The first failing inputs of a check, handed to the student to play with."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from autograder.checks.arrays import ADAPTERS, Arrays
@@ -9,32 +7,21 @@ from autograder.checks.asking import Answer, argument, handed_out
 from autograder.checks.card import Card
 
 
-@dataclass(frozen=True, repr=False)
-class FailingCase(Mapping):
+class FailingCase(dict[str, Any]):
     """The inputs by name, so that `f(**case("topic.f"))` calls a function on them once more.
 
     yours      what your function gave: an array, or several by name, or None if it gave none;
     expected   what it should have given, in the same form.
     """
 
-    exercise: str
-    number: int
-    inputs: Mapping[str, Any]
-    yours: Any
-    expected: Any
-
-    def __getitem__(self, name: str) -> Any:
-        return self.inputs[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.inputs)
-
-    def __len__(self) -> int:
-        return len(self.inputs)
+    def __init__(self, exercise: str, number: int, inputs: dict[str, Any], yours: Any, expected: Any) -> None:
+        super().__init__(inputs)
+        self.exercise, self.number = exercise, number
+        self.yours, self.expected = yours, expected
 
     def __repr__(self) -> str:
         lines = [f"{self.exercise}, input {self.number}:"]
-        lines += [f"  [{name!r}] = {value!r}" for name, value in self.inputs.items()]
+        lines += [f"  [{name!r}] = {value!r}" for name, value in self.items()]
         return "\n".join([*lines, f"  .yours = {self.yours!r}", f"  .expected = {self.expected!r}"])
 
 
