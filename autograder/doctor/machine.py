@@ -1,6 +1,5 @@
 """The machine: its Python and packages, its disk and memory, JupyterLab, and the jail."""
 
-import json
 import os
 import shutil
 import sys
@@ -104,15 +103,15 @@ def browser(root: Path) -> Readiness:
         jupyter_config_path,
         jupyter_path,
     )
+    from jupyter_server.extension.config import ExtensionConfigManager
 
     pages = any((Path(place) / "@jupyter" / "nbgrader").is_dir() for place in jupyter_path("labextensions"))
-    files = [
-        file for place in jupyter_config_path() for file in Path(place).glob("jupyter_server_config.d/*.json")
-    ]
-    enabled: dict[str, bool] = {}
-    for file in reversed(files):  # the first folder has the last word
-        enabled |= _enabled(file)
-    missing = [name.rpartition(".")[2] for name in EXTENSIONS if not enabled.get(name)]
+    try:
+        enabled = ExtensionConfigManager(read_config_path=jupyter_config_path()).get_jpserver_extensions()
+        missing = [name.rpartition(".")[2] for name in EXTENSIONS if not enabled.get(name)]
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        remedy = "correct the JSON files in the folders that `jupyter --paths` lists under config."
+        return Readiness(Level.NOTE, f"JupyterLab cannot read its settings ({error}).", remedy)
     if not pages or missing:
         remedy = (
             "`jupyter server extension enable --sys-prefix --py nbgrader`"
@@ -121,13 +120,6 @@ def browser(root: Path) -> Readiness:
         )
         return Readiness(Level.NOTE, f"JupyterLab lacks {', '.join(missing) or 'nbgrader’s pages'}.", remedy)
     return Readiness(Level.GOOD, "formgrader and Validate are enabled in JupyterLab")
-
-
-def _enabled(file: Path) -> dict[str, bool]:
-    try:
-        return dict(json.loads(file.read_text(encoding="utf-8"))["ServerApp"]["jpserver_extensions"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
 
 
 def memory(root: Path) -> Readiness:

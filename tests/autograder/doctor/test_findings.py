@@ -1,5 +1,6 @@
 """What the doctor finds."""
 
+import json
 import sys
 
 import nbformat
@@ -36,6 +37,23 @@ def test_memory_is_needed_for_as_many_notebooks_as_run_at_once(small, monkeypatc
     monkeypatch.setattr("autograder.jail.outside.cgroup.possible", lambda: True)
     found = machine.memory(small.root)
     assert found.state == state and (state == Level.GOOD or "`--workers 3`" in found.remedy)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "are enabled"),
+        ({"ServerApp": {"jpserver_extensions": {machine.EXTENSIONS[0]: False}}}, "lacks formgrader."),
+        ({"ServerApp": {"jpserver_extensions": []}}, "cannot read its settings"),
+        ([], "cannot read its settings"),
+    ],
+)
+def test_what_is_enabled_is_read_as_jupyterlab_reads_it(small, tmp_path, monkeypatch, settings, words):
+    own = tmp_path / "jupyter_server_config.d" / "own.json"
+    own.parent.mkdir()
+    own.write_text(json.dumps(settings))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path))
+    assert words in machine.browser(small.root).finding
 
 
 def in_another_language(small, name: str, language: str) -> None:
