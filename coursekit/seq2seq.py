@@ -13,7 +13,6 @@ decoding they share.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -21,7 +20,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coursekit.language import PAD, Language, load_language
-from coursekit.translator import load_code, weights_path
+from coursekit.stored import trained
+from coursekit.translator import load_code
 
 CONTEXTS = ("fixed", "additive", "dot")
 
@@ -132,11 +132,6 @@ def dot_context(
     return (weights[:, None] @ values)[:, 0]
 
 
-def load_seq2seq(context: str, path: Path | None = None) -> Seq2Seq:
+def load_seq2seq(context: str) -> Seq2Seq:
     """The trained translator with this context, ready to translate. Its weights are stored in half precision."""
-    from safetensors.torch import load_file
-
-    model = Seq2Seq(context)
-    weights = load_file(path or weights_path(f"seq2seq_{context}"))
-    model.load_state_dict({name: value.float() for name, value in weights.items()})
-    return model.eval()
+    return trained(Seq2Seq(context), f"seq2seq_{context}")

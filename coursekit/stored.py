@@ -4,13 +4,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from safetensors.torch import load as tensors_of
 from safetensors.torch import save as as_bytes
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder.checks.storing import write_aside
+
+Model = TypeVar("Model", bound=nn.Module)
 
 
 class ModelMissing(RuntimeError):
@@ -54,6 +56,18 @@ def models_folder() -> Path:
     beside = Path(__file__).parents[1] / "data" / "models"
     places = [beside, *(place / "data" / "models" for place in (Path.cwd(), *Path.cwd().parents))]
     return next((place for place in places if place.is_dir()), beside)
+
+
+def trained(model: Model, name: str) -> Model:
+    """The model with the weights of data/models/NAME.safetensors, in evaluation mode. Raises ModelMissing."""
+    path = models_folder() / f"{name}.safetensors"
+    if not path.exists():
+        raise ModelMissing(
+            f"data/models/{name}.safetensors is not in this course folder. Copy the folder `data` next to `notebooks`, "
+            f"or train the model with `python -m coursekit.pretrain --models {name} --record data` (a few minutes)."
+        )
+    model.load_state_dict(tensors_of(path.read_bytes()))
+    return model.eval()
 
 
 def novels_remedy(name: str) -> str:

@@ -29,16 +29,13 @@ from coursekit.language import BOS, EOS, PAD, Grammar, Language, Sentences, load
 from coursekit.language.inflection import past, plural, third_person
 from coursekit.language.kinds import productions
 from coursekit.language.notation import KINDS
+from coursekit.stored import trained
 
 SUFFIXES = ("-r", "-o", "-n", "-ta", "-s")
 PLURAL, DEFINITE, OBJECT, PAST, THIRD = SUFFIXES
 OPENS_CLAUSE = {"that", "who", "where", "when", "and"}
 LONGEST = 28
 """Tokens of the longest target for a sentence of 15 words, including [EOS]; `sample_pairs` fails if a target needs more."""
-
-
-class CheckpointMissing(FileNotFoundError):
-    """A trained model of the course is missing from its folder."""
 
 
 # ----------------------------------------------------------------------------------------- the code
@@ -354,7 +351,6 @@ def fused_cross_attention(
 
 RATE = 3e-3
 """For a short run, as in notebook 04."""
-CHECKPOINT = "translator"
 
 
 class WithTeacher(nn.Module):
@@ -429,35 +425,12 @@ def learning_rate(step: int, steps: int) -> float:
     return RATE * min((step + 1) / rise, 0.5 * (1 + np.cos(np.pi * step / steps)))
 
 
-def checkpoint_path() -> Path:
-    """data/models/translator.safetensors of the course folder. Raises CheckpointMissing."""
-    return weights_path(CHECKPOINT)
-
-
-def weights_path(name: str) -> Path:
-    """data/models/NAME.safetensors of the course folder. Raises CheckpointMissing."""
-    for place in (Path(__file__).parents[1], Path.cwd(), *Path.cwd().parents):
-        path = place / "data" / "models" / f"{name}.safetensors"
-        if path.exists():
-            return path
-    raise CheckpointMissing(
-        f"data/models/{name}.safetensors is not in this course folder. Copy the folder `data` next to `notebooks`, "
-        f"or train the model with `python -m coursekit.pretrain --models {name} --record data` (a few minutes)."
-    )
-
-
-def load_translator(path: Path | None = None) -> Translator:
+def load_translator() -> Translator:
     """The trained translator, ready to translate. Its weights are stored in half precision."""
-    from safetensors.torch import load_file
-
-    model = Translator()
-    model.load_state_dict(
-        {name: value.float() for name, value in load_file(path or checkpoint_path()).items()}
-    )
-    return model.eval()
+    return trained(Translator(), "translator")
 
 
-def save_translator(model: nn.Module, folder: Path, name: str = CHECKPOINT) -> None:
+def save_translator(model: nn.Module, folder: Path, name: str) -> None:
     """Write the weights in half precision."""
     from safetensors.torch import save_file
 

@@ -8,7 +8,8 @@ import torch
 
 from coursekit.language import BOS, PAD
 from coursekit.seq2seq import CONTEXTS, Seq2Seq, last_states, load_seq2seq
-from coursekit.translator import checkpoint_path, exactly_right, sample_pairs, trimmed
+from coursekit.stored import models_folder
+from coursekit.translator import exactly_right, sample_pairs, trimmed
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def test_all_have_as_many_parameters_as_the_transformer():
 
 @pytest.mark.slow
 def test_the_shipped_ones_are_those_of_the_card_and_translate(pairs):
-    folder = checkpoint_path().parent
+    folder = models_folder()
     card = (folder / "seq2seq.md").read_text(encoding="utf-8")
     for context, least in (("fixed", 0.5), ("additive", 0.95), ("dot", 0.95)):
         assert hashlib.sha256((folder / f"seq2seq_{context}.safetensors").read_bytes()).hexdigest() in card

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from coursekit.language import EOS, PAD, load_language
+from coursekit.stored import ModelMissing, models_folder, trained
 from coursekit.translator import (
     LONGEST,
-    CheckpointMissing,
     Translator,
     load_code,
     load_translator,
@@ -107,17 +107,12 @@ def test_the_shipped_translator_gets_95_percent_of_held_out_sentences_exactly_ri
 
 
 def test_the_checkpoint_is_small():
-    from coursekit.translator import checkpoint_path
-
-    assert checkpoint_path().stat().st_size <= 1_000_000
+    assert (models_folder() / "translator.safetensors").stat().st_size <= 1_000_000
 
 
-def test_a_missing_checkpoint_says_what_to_do(monkeypatch):
-    import coursekit.translator as module
-
-    monkeypatch.setattr(module, "CHECKPOINT", "nowhere")
-    with pytest.raises(CheckpointMissing, match="nowhere.safetensors .* --models nowhere --record data"):
-        module.checkpoint_path()
+def test_a_missing_checkpoint_says_what_to_do():
+    with pytest.raises(ModelMissing, match="nowhere.safetensors .* --models nowhere --record data"):
+        trained(Translator(), "nowhere")
 
 
 def test_order_decides_which_stem_an_ambiguous_word_has():
