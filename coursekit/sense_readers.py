@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from coursekit.batches import by_length
@@ -113,21 +113,27 @@ def _window(words: list[str], place: int) -> dict[str, int]:
 
 
 def by_window() -> Float[Tensor, " n"]:
-    """1 where a logistic regression on the window of two finds the sense, otherwise 0; each target word has its own model."""
+    """1 where `right_by_window` finds the sense of a test sentence of `data/senses`, otherwise 0."""
+    table = pd.concat(real_sentences())
+    right = right_by_window(table, [_window(*split(row.sentence, row.start)) for row in table.itertuples()])
+    return torch.from_numpy(right[table.split == "test"]).float()
+
+
+def right_by_window(table: pd.DataFrame, windows: Sequence[dict[str, int]]) -> Bool[np.ndarray, " n"]:
+    """Whether a logistic regression on the window of two finds the sense; each word has its own, from its training sentences."""
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    parts = real_sentences()
-    windows = [[_window(*split(row.sentence, row.start)) for row in part.itertuples()] for part in parts]
-    answers = torch.zeros(len(parts[1]))
-    for word in parts[1].word.unique():
-        ours, theirs = (np.flatnonzero(part.word == word) for part in parts)
-        counts, truth_of = DictVectorizer(), [part.sense.to_numpy() for part in parts]
-        model = LogisticRegression(max_iter=1000)
-        model.fit(counts.fit_transform([windows[0][i] for i in ours]), truth_of[0][ours])
-        guess = model.predict(counts.transform([windows[1][i] for i in theirs]))
-        answers[theirs] = torch.from_numpy(guess == truth_of[1][theirs]).float()
-    return answers
+    train, sense, right = (
+        (table.split == "train").to_numpy(),
+        table.sense.to_numpy(),
+        np.zeros(len(table), bool),
+    )
+    for rows in table.groupby("word").indices.values():
+        counter, model, labelled = DictVectorizer(), LogisticRegression(max_iter=1000), rows[train[rows]]
+        model.fit(counter.fit_transform([windows[i] for i in labelled]), sense[labelled])
+        right[rows] = model.predict(counter.transform([windows[i] for i in rows])) == sense[rows]
+    return right
 
 
 def word_by_word(

@@ -14,13 +14,12 @@ import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Bool, Float
-from sklearn.feature_extraction import DictVectorizer
-from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 from torch.nn.functional import normalize, one_hot
 
 from coursekit.datasets import read_table
 from coursekit.models import Loaded, load
+from coursekit.sense_readers import right_by_window
 from coursekit.vectors import WordVectors, load_glove
 from experiments.harness import RESULTS, ROOT, Experiment, Options, Step, Steps
 
@@ -70,17 +69,10 @@ def truncated(senses: pd.DataFrame) -> pd.DataFrame:
     return senses.assign(sentence=sentence, start=start)
 
 
-def from_two_words(senses: pd.DataFrame) -> np.ndarray:
+def from_two_words(senses: pd.DataFrame) -> Bool[np.ndarray, " n"]:
     """Whether the sense of each sentence is found from the two words on either side, by a logistic regression for each word."""
-    right, train = np.zeros(len(senses), dtype=bool), (senses.split == "train").to_numpy()
-    marks = [beside(*where) for where in zip(senses.sentence, senses.start, strict=True)]
-    for rows in senses.groupby("word").indices.values():
-        counted, labelled = DictVectorizer(), rows[train[rows]]
-        model = LogisticRegression(max_iter=1_000)
-        model.fit(counted.fit_transform([marks[i] for i in labelled]), senses.sense.iloc[labelled])
-        guess = model.predict(counted.transform([marks[i] for i in rows]))
-        right[rows] = guess == senses.sense.iloc[rows].to_numpy()
-    return right
+    places = zip(senses.sentence, senses.start, strict=True)
+    return right_by_window(senses, [beside(*place) for place in places])
 
 
 def bags(senses: pd.DataFrame, glove: WordVectors, scheme: str) -> Float[Tensor, "n D"]:

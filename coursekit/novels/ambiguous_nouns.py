@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Bool, Float, Int
-from sklearn.feature_extraction import DictVectorizer
-from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
 from coursekit.datasets import read_table
 from coursekit.novels.shipped import load_bert, load_elmo, load_gpt, load_skipgram
 from coursekit.occurrences import accuracy_over_words, number_of_word, spans_of_words
+from coursekit.sense_readers import right_by_window
 from coursekit.small.bert import BOS, CLS, SEP
 
 OF_NOVELS = "ELMo", "BERT", "GPT"
@@ -198,6 +197,7 @@ def senses_by_layer(
         _other_words(sentence, start, words_of)
         for sentence, start in zip(nouns.table.sentence, nouns.table.start, strict=True)
     ]
+    windows = [{f"{far} {word}": 1 for far, word in others if abs(far) <= 2} for others in around]
 
     def by_skip_gram(weight_of: Callable[[int], float]) -> Float[np.ndarray, " m"]:
         sums = [
@@ -214,7 +214,7 @@ def senses_by_layer(
         },
         {name: best_within_train(one) for name, one in vectors.items()},
         {
-            "window of two": _by_window(nouns, around),
+            "window of two": right_by_window(nouns.table, windows)[~train.numpy()].astype(float),
             "near words": by_skip_gram(lambda far: 1 / abs(far)),
             "bag": by_skip_gram(lambda far: 1),
             "majority": 1 / nouns.asked.groupby("word").sense.transform("nunique").to_numpy(),
@@ -227,20 +227,3 @@ def _other_words(text: str, start: int, words_of: Callable[[str], list[str]]) ->
     """The other words of a sentence, each with its distance from the ambiguous word (negative if it comes before)."""
     place = len(words_of(text[:start]))
     return [(at - place, word) for at, word in enumerate(words_of(text)) if at != place]
-
-
-def _by_window(nouns: AmbiguousNouns, around: Sequence[Sequence[tuple[int, str]]]) -> Float[np.ndarray, " m"]:
-    """For each test sentence, whether a logistic regression on two words on each side finds the sense; each word has its own."""
-    table = nouns.table
-    windows = np.array([{f"{far} {word}": 1 for far, word in others if abs(far) <= 2} for others in around])
-    answers = np.zeros(len(table))
-    for word in table.word.unique():
-        ours, theirs = (
-            np.flatnonzero((table.word == word) & (table.split == part)) for part in ("train", "test")
-        )
-        counter = DictVectorizer()
-        fitted = LogisticRegression(max_iter=1000).fit(
-            counter.fit_transform(windows[ours]), table.sense[ours]
-        )
-        answers[theirs] = fitted.predict(counter.transform(windows[theirs])) == table.sense[theirs]
-    return answers[~nouns.train.numpy()]
