@@ -3,15 +3,20 @@
 import re
 from collections.abc import Callable, Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from transformers import PreTrainedTokenizerBase
 
 from coursekit.intervals import bootstrap
+
+if (
+    TYPE_CHECKING
+):  # importing transformers takes half a second; those who have a tokenizer have imported it anyway
+    from transformers import PreTrainedTokenizerBase
 
 SENSE_PAIRS = {
     "match": ("game", "fire", "agree"),
@@ -33,7 +38,7 @@ def number_of_word(text: str, start: int) -> int:
 
 def wrong_words(
     senses: pd.DataFrame,
-    tokenizer: PreTrainedTokenizerBase,
+    tokenizer: "PreTrainedTokenizerBase",
     words_by_hash: Callable[[list[str]], list[int]],
     mended_words: Callable[[Tensor, Tensor], Tensor],
 ) -> dict[str, int]:
@@ -67,6 +72,25 @@ def gaps_between_senses(
         word: {pair: gap(word, *pair) for pair in combinations(among, 2)}
         for word, among in SENSE_PAIRS.items()
     }
+
+
+def right_by_nearest(
+    table: pd.DataFrame, vectors: Float[Tensor, "n D"], within_train: bool = False
+) -> Bool[np.ndarray, " n"]:
+    """Whether each test sentence gets its sense from the most similar training sentence of its word, by cosine.
+
+    With `within_train`, each training sentence gets it from the others. The rest is False.
+    """
+    right, unit = np.zeros(len(table), dtype=bool), torch.nn.functional.normalize(vectors.float(), dim=1)
+    train, sense = (table.split == "train").to_numpy(), table.sense.to_numpy()
+    for rows in table.groupby("word").indices.values():
+        labelled = rows[train[rows]]
+        asked = labelled if within_train else rows[~train[rows]]
+        similarity = unit[asked] @ unit[labelled].T
+        if within_train:
+            similarity.fill_diagonal_(-2.0)
+        right[asked] = sense[labelled[similarity.argmax(dim=1).numpy()]] == sense[asked]
+    return right
 
 
 def accuracy_over_words(

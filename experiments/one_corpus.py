@@ -12,13 +12,13 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from coursekit.datasets import read_table
 from coursekit.exam import ambiguous_words, nearest_hits, sense_exam
 from coursekit.models import Loaded, load
+from coursekit.occurrences import right_by_nearest
 from experiments.harness import Experiment, Options, Step, Steps
 
 ROWS = 128
@@ -57,32 +57,13 @@ def vectors(
     return torch.cat(found)
 
 
-def right_answers(
-    labelled: Float[Tensor, "m D"],
-    unlabelled: Float[Tensor, "n D"],
-    labels: tuple[np.ndarray, np.ndarray],
-    truth: tuple[np.ndarray, np.ndarray],
-    leave_out: bool = False,
-) -> Bool[np.ndarray, " n"]:
-    """Whether the nearest labelled occurrence of each word has its sense; labels and truth are (words, senses)."""
-    right = np.zeros(len(unlabelled), dtype=bool)
-    labelled, unlabelled = normalize(labelled.float(), dim=1), normalize(unlabelled.float(), dim=1)
-    for word in np.unique(truth[0]):
-        rows, here = np.flatnonzero(labels[0] == word), np.flatnonzero(truth[0] == word)
-        similarity = unlabelled[here] @ labelled[rows].T
-        if leave_out:
-            similarity.fill_diagonal_(-2.0)
-        right[here] = labels[1][rows[similarity.argmax(dim=1).numpy()]] == truth[1][here]
-    return right
-
-
-def best_layer(labelled: Float[Tensor, "m layers D"], labels: tuple[np.ndarray, np.ndarray]) -> int:
+def best_layer(table: pd.DataFrame, vectors: Float[Tensor, "n layers D"]) -> int:
     """The layer that is best among the labelled words. Layer 0 is left out: it knows nothing of the sentence."""
 
-    def accuracy(layer: int) -> float:
-        return right_answers(labelled[:, layer], labelled[:, layer], labels, labels, True).mean()
+    def correct(layer: int) -> int:
+        return right_by_nearest(table, vectors[:, layer], within_train=True).sum()
 
-    return max(range(1, labelled.shape[1]), key=accuracy)
+    return max(range(1, vectors.shape[1]), key=correct)
 
 
 def spans(sentences) -> tuple[list[str], list[int], list[int]]:
@@ -101,7 +82,8 @@ def generated(read: Callable) -> tuple[int, pd.DataFrame]:
     """The layer, and the answers to the scoreboard's test."""
     exam = sense_exam()
     labelled, held_out = read(*spans(exam.labelled)), read(*spans(exam.held_out))
-    layer = best_layer(labelled, (ambiguous_words(exam.labelled), exam.labelled.sense))
+    table = pd.DataFrame({"word": ambiguous_words(exam.labelled), "sense": exam.labelled.sense})
+    layer = best_layer(table.assign(split="train"), labelled)
     right = nearest_hits(exam, labelled[:, layer], held_out[:, layer])
     words = np.array(exam.held_out.vocabulary)[ambiguous_words(exam.held_out)]
     return layer, pd.DataFrame({"word": words, "part": exam.held_out.cue, "right": right})
@@ -113,10 +95,12 @@ def real(read: Callable) -> tuple[int, pd.DataFrame]:
     table["end"] = table.start + table.form.str.len()
     parts = [table[table.split == side] for side in ("train", "test")]
     found = [read(*(part[name].tolist() for name in ("sentence", "start", "end"))) for part in parts]
-    labels, truth = ((part.word.to_numpy(), part.sense.to_numpy()) for part in parts)
-    layer = best_layer(found[0], labels)
-    right = right_answers(found[0][:, layer], found[1][:, layer], labels, truth)
-    return layer, pd.DataFrame({"word": truth[0], "part": parts[1].kind.to_numpy(), "right": right})
+    table, vectors = pd.concat(parts), torch.cat(found)
+    layer = best_layer(table, vectors)
+    right = right_by_nearest(table, vectors[:, layer])[len(parts[0]) :]
+    return layer, pd.DataFrame(
+        {"word": parts[1].word.to_numpy(), "part": parts[1].kind.to_numpy(), "right": right}
+    )
 
 
 EXAMS = {"generated": generated, "senses": real}

@@ -19,6 +19,7 @@ from torch.nn.functional import normalize, one_hot
 
 from coursekit.datasets import read_table
 from coursekit.models import Loaded, load
+from coursekit.occurrences import right_by_nearest
 from coursekit.sense_readers import right_by_window
 from coursekit.vectors import WordVectors, load_glove
 from experiments.harness import RESULTS, ROOT, Experiment, Options, Step, Steps
@@ -109,25 +110,8 @@ def in_context(senses: pd.DataFrame, loaded: Loaded) -> Float[Tensor, "n layers 
 # ------------------------------------------------------------------------------------------- the two classifiers
 
 
-def nearest(senses: pd.DataFrame, vectors: Float[Tensor, "n D"], within_train: bool = False) -> np.ndarray:
-    """Whether each sentence gets its sense from the most similar training sentence of its word.
-
-    This is measured on the test sentences; with `within_train` on the training sentences, each without itself. The rest is False.
-    """
-    right, unit = np.zeros(len(senses), dtype=bool), normalize(vectors, dim=1)
-    train, sense = (senses.split == "train").to_numpy(), senses.sense.to_numpy()
-    for rows in senses.groupby("word").indices.values():
-        train_rows = rows[train[rows]]
-        asked = train_rows if within_train else rows[~train[rows]]
-        similarity = unit[asked] @ unit[train_rows].T
-        if within_train:
-            similarity.fill_diagonal_(-2.0)
-        right[asked] = sense[train_rows[similarity.argmax(dim=1).numpy()]] == sense[asked]
-    return right
-
-
 def probe(senses: pd.DataFrame, vectors: Float[Tensor, "n D"]) -> np.ndarray:
-    """The same for a linear probe: ridge regression onto the senses of a word, its penalty chosen by leave-one-out on train."""
+    """As `right_by_nearest`, by a linear probe: ridge regression onto the senses of a word, its penalty chosen by leave-one-out."""
     train, right = (senses.split == "train").to_numpy(), {ridge: np.zeros(len(senses)) for ridge in RIDGES}
     for rows in senses.groupby("word").indices.values():
         in_train = torch.from_numpy(train[rows])
@@ -177,7 +161,7 @@ def measure() -> pd.DataFrame:
     train = (senses.split == "train").to_numpy()
 
     def on_train(vectors: Tensor) -> float:
-        return nearest(senses, vectors, within_train=True)[train].mean()
+        return right_by_nearest(senses, vectors, within_train=True)[train].mean()
 
     schemes = ("all words alike", "rare words count more", "without frequent words", "near words count more")
     static = {scheme: bags(senses, glove, scheme) for scheme in schemes}
@@ -190,14 +174,14 @@ def measure() -> pd.DataFrame:
     }
     for scheme, vectors in static.items():
         family = "near words" if scheme == schemes[3] else "bag"
-        answers[family, scheme, "1-NN"] = nearest(senses, vectors)
+        answers[family, scheme, "1-NN"] = right_by_nearest(senses, vectors)
         if family == "near words" or scheme == bag:
             answers[family, scheme, "probe"] = probe(senses, vectors)
     answers["window of two", PLACES, "logistic regression"] = from_two_words(senses)
     for number in range(context.shape[1]):
-        answers["context", f"layer {number}", "1-NN"] = nearest(senses, context[:, number])
+        answers["context", f"layer {number}", "1-NN"] = right_by_nearest(senses, context[:, number])
     answers["context", f"layer {layer}", "probe"] = probe(senses, context[:, layer])
-    answers["context of two", f"layer {layer}", "1-NN"] = nearest(
+    answers["context of two", f"layer {layer}", "1-NN"] = right_by_nearest(
         senses, in_context(truncated(senses), loaded)[:, layer]
     )
 

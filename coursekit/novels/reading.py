@@ -18,6 +18,7 @@ from coursekit.datasets import read_table
 from coursekit.intervals import bootstrap
 from coursekit.novels.shipped import load_skipgram
 from coursekit.novels.spelling import LiterarySpelling
+from coursekit.occurrences import right_by_nearest
 from coursekit.small.elmo import ELMo
 
 Encode = Callable[[list[list[str]]], tuple[Float[Tensor, "L+1 B T E"], Int[Tensor, " B"]]]
@@ -170,17 +171,7 @@ def senses_found(
     table: pd.DataFrame, vectors: Float[Tensor, "sentences E"]
 ) -> Float[np.ndarray, " sentences"]:
     """For each test sentence, whether the nearest labelled sentence with the same word has the same sense (nan for the others)."""
-    word_of, sense_of, tested = (
-        table.word.to_numpy(),
-        table.sense.to_numpy(),
-        (table.split == "test").to_numpy(),
-    )
-    unit, right = torch.nn.functional.normalize(vectors, dim=-1), np.full(len(vectors), np.nan)
-    for word in np.unique(word_of):
-        labelled, questions = (word_of == word) & ~tested, (word_of == word) & tested
-        nearest = (unit[questions] @ unit[labelled].T).argmax(dim=1).numpy()
-        right[questions] = sense_of[labelled][nearest] == sense_of[questions]
-    return right
+    return np.where(table.split == "test", right_by_nearest(table, vectors), np.nan)
 
 
 def kinds_of_words(table: pd.DataFrame) -> dict[str, Bool[np.ndarray, " sentences"]]:
