@@ -19,7 +19,7 @@ from torch.nn.functional import normalize, one_hot
 
 from coursekit.datasets import read_table
 from coursekit.models import Loaded, load
-from coursekit.occurrences import right_by_nearest
+from coursekit.occurrences import accuracy_over_words, right_by_nearest
 from coursekit.sense_readers import right_by_window
 from coursekit.vectors import WordVectors, load_glove
 from experiments.harness import RESULTS, ROOT, Experiment, Options, Step, Steps
@@ -31,7 +31,7 @@ PLACES = "the words with their places"
 REACH = 2  # words of the window, on either side
 FREQUENT = 150  # ranks of GloVe below this are words like "the", "she", "from"
 RIDGES = (0.01, 0.1, 1.0, 10.0)
-DRAWS, SEED = 2_000, 2013
+SEED = 2013
 
 # -------------------------------------------------------------------------------------------------- vectors
 
@@ -146,15 +146,6 @@ def every_part(senses: pd.DataFrame) -> Iterator[tuple[str, str, Bool[np.ndarray
             yield half, name, test & (kind == name)
 
 
-def interval(values: Float[np.ndarray, " n"], words: np.ndarray) -> tuple[float, float]:
-    """95 % bootstrap interval of the mean, drawing whole words with their sentences, since those of one word are similar."""
-    groups = pd.DataFrame({"value": values, "word": words}).groupby("word")["value"]
-    sums, sizes = groups.sum().to_numpy(), groups.size().to_numpy()
-    drawn = np.random.default_rng(SEED).integers(len(sums), size=(DRAWS, len(sums)))
-    low, high = np.quantile(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1), [0.025, 0.975])
-    return float(low), float(high)
-
-
 def measure() -> pd.DataFrame:
     """Accuracy on each part of the test sentences with its interval, one row for each kind of vectors, classifier and part."""
     senses, glove, loaded = read_table("senses/senses.csv"), load_glove(), load("all-MiniLM-L6-v2")
@@ -212,12 +203,12 @@ def measure() -> pd.DataFrame:
     rows = []
     for (family, variant, judge), right in answers.items():
         for half, part, mask in every_part(senses):
-            low, high = interval(right[mask].astype(float), senses.word.to_numpy()[mask])
+            value, low, high = accuracy_over_words(right[mask], senses.word[mask], SEED)
             rows.append({
                 "half": half,
                 "vectors": family, "model": names.get(family, loaded.name), "variant": variant, "judge": judge,
                 "chosen": (family, variant) in best, "part": part, "sentences": int(mask.sum()),
-                "value": round(float(right[mask].mean()), 4), "low": round(low, 4), "high": round(high, 4),
+                "value": round(value, 4), "low": round(low, 4), "high": round(high, 4),
             })  # fmt: skip
     return pd.DataFrame(rows)
 

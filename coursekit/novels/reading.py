@@ -15,10 +15,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from coursekit.datasets import read_table
-from coursekit.intervals import bootstrap
 from coursekit.novels.shipped import load_skipgram
 from coursekit.novels.spelling import LiterarySpelling
-from coursekit.occurrences import right_by_nearest
+from coursekit.occurrences import accuracy_over_words, right_by_nearest
 from coursekit.small.elmo import ELMo
 
 Encode = Callable[[list[list[str]]], tuple[Float[Tensor, "L+1 B T E"], Int[Tensor, " B"]]]
@@ -189,18 +188,11 @@ def accuracies(
     """For each kind of words and each reader, the accuracy on the test sentences with its 95 % interval."""
     right = {reader: senses_found(table, of_reader) for reader, of_reader in vectors.items()}
     return {
-        kind: {reader: over_words(table, found, which) for reader, found in right.items()}
+        kind: {
+            reader: accuracy_over_words(found[which], table.word[which]) for reader, found in right.items()
+        }
         for kind, which in kinds_of_words(table).items()
     }
-
-
-def over_words(
-    table: pd.DataFrame, right: Float[np.ndarray, " sentences"], which: Bool[np.ndarray, " sentences"]
-) -> tuple[float, float, float]:
-    """The mean over the chosen sentences with its 95 % interval (bootstrap over words)."""
-    words = table.word.to_numpy()[which]
-    by_word = pd.Series(right[which]).groupby(words).agg(["sum", "count"]).to_numpy()
-    return float(right[which].mean()), *bootstrap(by_word, lambda some: some[:, 0].sum() / some[:, 1].sum())
 
 
 def random_choice(table: pd.DataFrame, which: Bool[np.ndarray, " sentences"]) -> float:

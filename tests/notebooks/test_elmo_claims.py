@@ -8,6 +8,7 @@ from coursekit.datasets import read_table
 from coursekit.exam import QUESTIONS, ambiguous_words, bounds, by_question, sense_exam, surest_sense
 from coursekit.intervals import half_width, mean_and_half
 from coursekit.novels import reading
+from coursekit.occurrences import accuracy_over_words
 from coursekit.pictures import english_elmo
 from coursekit.pictures.elmo import share_right
 from coursekit.scoreboard import readers_of_counts
@@ -364,7 +365,7 @@ def test_the_upper_layers_tell_senses_of_english(measured):
     for kind, here in reading.kinds_of_words(table).items():
 
         def above(other: str, here=here) -> tuple[float, float, float]:
-            return reading.over_words(table, right["ELMo, layer 2"] - right[other], here)
+            return accuracy_over_words((right["ELMo, layer 2"] - right[other])[here], table.word[here])
 
         for baseline in ("ELMo, layer 0", "untrained ELMo, layer 2", "bag of words"):
             assert above(baseline)[1] > (0.15 if kind == "different parts of speech" else 0)  # "far better"
