@@ -11,13 +11,11 @@ from torch import Tensor
 
 from coursekit.datasets import read_table
 from coursekit.entity_scores import ratio
-from coursekit.intervals import bootstrap
+from coursekit.intervals import Interval, bootstrap
 
 MAX_LEN = 24
 """The longest allowed answer, in subwords."""
 KINDS_OF_REVIEW = ("plain", "negation", "contrast", "sarcasm")
-Interval = tuple[float, float, float]
-"""A mean and the ends of its 95 % interval."""
 Scores = tuple[Tensor, Tensor, Tensor, list[tuple[int, int]]]
 """Start and end scores, a mask of the text, and the character offsets of the tokens."""
 

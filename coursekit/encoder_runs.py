@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from coursekit.datasets import read_table
-from coursekit.intervals import mean_and_half, percentile_interval, resamples
+from coursekit.intervals import Interval, mean_and_half, percentile_interval, resamples
 
 LOSSES = {
     "before": "before training",
@@ -26,8 +26,6 @@ Setting = tuple[str, str]
 """Encoder and loss."""
 Run = tuple[str, str, float]
 """Encoder, loss and learning rate."""
-Interval = tuple[float, float, float]
-"""A mean and the ends of its 95 % interval."""
 
 
 class EncoderRuns:

@@ -10,13 +10,11 @@ from jaxtyping import Float
 from scipy.stats import spearmanr
 from torch import Tensor
 
-from coursekit.intervals import bootstrap, percentile_interval, resamples
+from coursekit.intervals import Interval, bootstrap, percentile_interval, resamples
 
 Correlation = Callable[[Tensor, Tensor], Tensor]
 """The student's `spearman`."""
 VectorsOf = Callable[[Iterable[str]], Tensor]
-Interval = tuple[float, float, float]
-"""A value and the ends of its 95 % interval."""
 
 
 def words_of(text: str) -> list[str]:

@@ -10,6 +10,9 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
+Interval = tuple[float, float, float]
+"""A value and the ends of its 95 % interval."""
+
 
 def mean_and_half(
     values: Float[ArrayLike, "n ..."],

@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float
 
 from coursekit import judges
 from coursekit.datasets import read_table
-from coursekit.intervals import bootstrap
+from coursekit.intervals import Interval, bootstrap
 from coursekit.models import Loaded
 
 PADDING = (
@@ -93,8 +93,6 @@ def preferred(
 CANDIDATES = ("right", "wrong", "right, padded", "wrong, padded")
 Kind = str
 """One of CANDIDATES."""
-Interval = tuple[float, float, float]
-"""A value and the ends of its 95 % interval over questions."""
 
 
 class Verdicts:

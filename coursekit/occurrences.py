@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from coursekit.intervals import bootstrap
+from coursekit.intervals import Interval, bootstrap
 
 if (
     TYPE_CHECKING
@@ -95,7 +95,7 @@ def right_by_nearest(
 
 def accuracy_over_words(
     correct: Bool[np.ndarray, " n"] | Float[np.ndarray, " n"], words: Sequence[str], seed: int = 0
-) -> tuple[float, float, float]:
+) -> Interval:
     """Mean and 95 % interval; whole words are resampled, because sentences with the same word are similar."""
     counted = pd.Series(correct.astype(float)).groupby(np.asarray(words)).agg(["sum", "count"])
     interval = bootstrap(counted.to_numpy(), lambda one: one[:, 0].sum() / one[:, 1].sum(), seed=seed)

@@ -10,10 +10,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from coursekit.datasets import read_table
-from coursekit.intervals import bootstrap
-
-Interval = tuple[float, float, float]
-"""A mean and the ends of its 95 % interval."""
+from coursekit.intervals import Interval, bootstrap
 
 
 class Recorded(NamedTuple):

@@ -7,7 +7,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from coursekit.datasets import read_table
-from coursekit.intervals import bootstrap
+from coursekit.intervals import Interval, bootstrap
 
 GIVEN = {"nothing": "no passage", "three found": "three retrieved"}
 MEASURES = {"true": "support by the right passage", "right": "words of the right answer"}
@@ -22,8 +22,6 @@ COMPARED = (
 """Measure, answers, and the answers that they are compared with."""
 
 Shares = dict[str, Float[np.ndarray, " questions"]]
-Interval = tuple[float, float, float]
-"""A mean and the ends of its 95 % interval over questions."""
 
 
 def added(answer: str, question: str, content_words: Callable[[str], list[str]]) -> str:

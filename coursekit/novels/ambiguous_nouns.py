@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from coursekit.datasets import read_table
+from coursekit.intervals import Interval
 from coursekit.novels.shipped import load_bert, load_elmo, load_gpt, load_skipgram
 from coursekit.occurrences import accuracy_over_words, number_of_word, spans_of_words
 from coursekit.sense_readers import right_by_window
@@ -22,9 +23,6 @@ YOUNGER = {"mouse computer", "jam traffic", "cell phone"}
 
 CUE_LATER = "every cue comes after the word: − chance"
 PRECEDING = "preceding words, no model"
-
-Interval = tuple[float, float, float]
-"""A mean and the ends of its 95 % interval."""
 
 
 class NovelModels:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from coursekit.datasets import read_table
-from coursekit.intervals import bootstrap
+from coursekit.intervals import Interval, bootstrap
 
 MODELS = {"elmo": "ELMo", "bert": "BERT", "gpt": "GPT"}
 SIDES = {"elmo": ("both", "left", "right"), "bert": ("both", "left", "right"), "gpt": ("left",)}
@@ -17,9 +17,6 @@ WITHOUT_MODEL = {
     "5-grams": "both",
 }
 """Which side of the sentence each of them reads."""
-
-Interval = tuple[float, float, float]
-"""A mean and the ends of its 95 % interval."""
 
 
 @dataclass(frozen=True, eq=False)

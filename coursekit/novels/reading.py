@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from coursekit.datasets import read_table
+from coursekit.intervals import Interval
 from coursekit.novels.shipped import load_skipgram
 from coursekit.novels.spelling import LiterarySpelling
 from coursekit.occurrences import accuracy_over_words, right_by_nearest
@@ -184,7 +185,7 @@ def kinds_of_words(table: pd.DataFrame) -> dict[str, Bool[np.ndarray, " sentence
 
 def accuracies(
     table: pd.DataFrame, vectors: Mapping[str, Float[Tensor, "sentences E"]]
-) -> dict[str, dict[str, tuple[float, float, float]]]:
+) -> dict[str, dict[str, Interval]]:
     """For each kind of words and each reader, the accuracy on the test sentences with its 95 % interval."""
     right = {reader: senses_found(table, of_reader) for reader, of_reader in vectors.items()}
     return {

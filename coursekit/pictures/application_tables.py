@@ -9,9 +9,9 @@ from IPython.display import display
 from jaxtyping import Float
 from torch import Tensor
 
-from coursekit.application_runs import SOURCES, Interval, Scores, of_source
+from coursekit.application_runs import SOURCES, Scores, of_source
 from coursekit.entity_scores import Spans, Tagged
-from coursekit.intervals import bootstrap, half_width
+from coursekit.intervals import Interval, bootstrap, half_width
 from coursekit.plots import listed
 
 

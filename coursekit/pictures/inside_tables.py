@@ -11,8 +11,6 @@ from torch import Tensor
 
 from coursekit.occurrences import accuracy_over_words
 
-Interval = tuple[float, float, float]
-"""A mean and the ends of its 95 % interval."""
 KINDS = "all", "plain", "far", "right", "decoy"
 
 

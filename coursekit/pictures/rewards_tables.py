@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 from IPython.display import Markdown, display
 
-from coursekit.intervals import mean_and_half
-from coursekit.judged_answers import Interval
+from coursekit.intervals import Interval, mean_and_half
 from coursekit.pictures.tables import markdown_table
 
 MEASURES = {

@@ -9,8 +9,8 @@ from jaxtyping import Float, Int
 from sklearn.metrics import cohen_kappa_score
 from torch import Tensor
 
-from coursekit.graded_pairs import GradedPairs, Interval
-from coursekit.intervals import bootstrap
+from coursekit.graded_pairs import GradedPairs
+from coursekit.intervals import Interval, bootstrap
 from coursekit.models import load
 from coursekit.retrieved_answers import MEASURES, RetrievedAnswers
 
