@@ -54,20 +54,18 @@ def decoder_layers(
     texts: Iterable[str], decoder: Loaded, pools: Mapping[str, Pool]
 ) -> dict[str, Float[Tensor, "layers n D"]]:
     """The vectors of texts at every layer of a decoder from layer 1 upwards, for each way of pooling."""
-    texts, tokenizer, config = list(texts), decoder.tokenizer, decoder.model.config
+    tokenizer = decoder.tokenizer
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
-    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    shape = config.num_hidden_layers, len(texts), config.hidden_size
-    pooled = {name: torch.empty(shape) for name in pools}
-    for start in range(0, len(texts), BATCH):
-        rows = order[start : start + BATCH]
-        inputs = tokenizer([texts[i] for i in rows], return_tensors="pt", padding=True)
+
+    def read(some: list[str]) -> Float[Tensor, "b pools layers D"]:
+        inputs = tokenizer(some, return_tensors="pt", padding=True)
         inputs.pop("token_type_ids", None)
         keep = inputs["attention_mask"].bool()
         layers = decoder.model(**inputs, output_hidden_states=True).hidden_states[1:]
-        for name, pool in pools.items():
-            pooled[name][:, rows] = torch.stack([pool(layer, keep) for layer in layers])
-    return pooled
+        pooled = [torch.stack([pool(layer, keep) for layer in layers], dim=1) for pool in pools.values()]
+        return torch.stack(pooled, dim=1)
+
+    return dict(zip(pools, in_batches(read, texts).permute(1, 2, 0, 3).contiguous(), strict=True))
 
 
 WINDOW, OVERLAP = 126, 32

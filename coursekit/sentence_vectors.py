@@ -5,12 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch import Tensor
 from transformers import AutoTokenizer
 
 from coursekit.models.catalogue import MINILM
 from coursekit.models.reading import read_model
+from coursekit.pooling import in_batches
 
-BATCH, LONGEST = 32, 256  # texts in a batch, tokens of a text; longer texts are truncated
+LONGEST = 256  # tokens of a text; longer texts are truncated
 
 
 @torch.no_grad()
@@ -19,19 +21,12 @@ def encode(texts: Sequence[str]) -> Float[np.ndarray, "texts 384"]:
     folder = MINILM.package.folder()
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = read_model(folder, None, attentions=False)
-    vectors = np.zeros((len(texts), model.config.hidden_size), dtype=np.float32)
-    by_length = sorted(range(len(texts)), key=lambda place: len(texts[place]))  # little padding in a batch
-    for start in range(0, len(texts), BATCH):
-        places = by_length[start : start + BATCH]
-        batch = tokenizer(
-            [texts[place] for place in places],
-            padding=True,
-            truncation=True,
-            max_length=LONGEST,
-            return_tensors="pt",
-        )
+
+    def read(some: list[str]) -> Float[Tensor, "b 384"]:
+        batch = tokenizer(some, padding=True, truncation=True, max_length=LONGEST, return_tensors="pt")
         hidden = model(**batch).last_hidden_state  # [batch, token, 384]
         keep = batch["attention_mask"][..., None]
         mean = (hidden * keep).sum(dim=1) / keep.sum(dim=1)
-        vectors[places] = torch.nn.functional.normalize(mean, dim=-1).numpy()
-    return vectors
+        return torch.nn.functional.normalize(mean, dim=-1)
+
+    return in_batches(read, texts).numpy() if len(texts) else np.zeros((0, 384), dtype=np.float32)

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from transformers import BertForMaskedLM, PreTrainedTokenizerBase
 
 from coursekit.novels import missing_head
@@ -136,11 +137,8 @@ def ranks_of_gaps(
     """Ranks and nats of the missing words from `logits_at(ids, places)`: the logits at one position of each row."""
     found = []
     for numbers in _in_batches(range(len(rows))):
-        longest = max(len(rows[number]) for number in numbers) + 2
-        ids = torch.zeros(len(numbers), longest, dtype=torch.long)
-        for place, number in enumerate(numbers):
-            whole = [ends[0], *rows[number], ends[1]]
-            ids[place, : len(whole)] = torch.tensor(whole)
+        whole = [torch.tensor([ends[0], *rows[number], ends[1]]) for number in numbers]
+        ids = pad_sequence(whole, batch_first=True)
         log_p = logits_at(ids, (ids == mask).int().argmax(dim=1)).log_softmax(dim=1)
         found.append(found_by(log_p, torch.tensor([targets[number] for number in numbers])))
     return _joined(found)

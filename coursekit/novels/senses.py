@@ -16,7 +16,9 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import RidgeClassifierCV
 from sklearn.naive_bayes import MultinomialNB
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
+from coursekit.batches import by_length
 from coursekit.novels.corpus import ROW, WORDS, Corpus
 from coursekit.novels.figures import BATCH, Side
 from coursekit.novels.kneser_ney import KneserNey
@@ -131,15 +133,13 @@ def _contexts(merged: Corpus, places: Places, side: Side) -> list[tuple[list[int
 
 def _gathered(hidden, rows: Sequence[tuple[list[int], int]]) -> Vectors:
     """The vectors at one position of each row; rows of similar length are read together."""
-    order = sorted(range(len(rows)), key=lambda number: len(rows[number][0]))
-    found = []
-    for start in range(0, len(order), BATCH):
-        batch = [rows[number] for number in order[start : start + BATCH]]
-        ids = torch.full((len(batch), max(len(row) for row, _ in batch)), PAD)
-        for at, (row, _) in enumerate(batch):
-            ids[at, : len(row)] = torch.tensor(row)
-        found.append(hidden(ids)[:, range(len(batch)), [place for _, place in batch]])
-    return torch.cat(found, dim=1)[:, np.argsort(order)]
+
+    def read(numbers: Int[Tensor, " b"]) -> Vectors:
+        some, places = zip(*(rows[number] for number in numbers), strict=True)
+        ids = pad_sequence([torch.tensor(row) for row in some], batch_first=True, padding_value=PAD)
+        return hidden(ids)[:, range(len(ids)), places]
+
+    return by_length(read, [len(row) for row, _ in rows], BATCH, dim=1)
 
 
 def right_by_layer(
