@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import cohen_kappa_score
 
 from experiments.harness import ROOT, Card, Options
 
@@ -35,12 +37,6 @@ def full_texts(passages: pd.DataFrame) -> pd.Series:
     return (passages.title + ": " + passages.text).set_axis(passages.id)
 
 
-def ranks(scores: np.ndarray) -> np.ndarray:
-    """The rank of each passage for each question; ties share the mean of their ranks."""
-    higher = (scores[:, :, None] < scores[:, None]).sum(axis=2)
-    return higher + ((scores[:, :, None] == scores[:, None]).sum(axis=2) + 1) / 2
-
-
 def relevant(passages: pd.DataFrame, questions: pd.DataFrame) -> np.ndarray:
     """Which passages answer which question: its entry, and what the second annotator found in addition."""
     answers = questions.passage.str.cat(questions.also.fillna(""), sep=" ").str.split()
@@ -59,33 +55,24 @@ def baselines(passages: pd.DataFrame, questions: pd.DataFrame) -> dict[str, np.n
     counted = TfidfVectorizer(sublinear_tf=True).fit(texts)
     cosines = (counted.transform(questions.question) @ counted.transform(texts).T).toarray()
     shortest = -np.tile(texts.str.len().to_numpy(), (len(questions), 1))
-    return {
-        "the shortest passage": ranks(shortest),
-        "most words in common": ranks(shared),
-        "TF-IDF": ranks(cosines),
-    }
-
-
-def kappa(readings: pd.DataFrame) -> float:
-    """Cohen's kappa of the two columns: the agreement above chance, as a share of the largest possible."""
-    author, second = readings.author, readings.second
-    by_chance = author.mean() * second.mean() + (1 - author.mean()) * (1 - second.mean())
-    return ((author == second).mean() - by_chance) / (1 - by_chance)
+    scores = {"the shortest passage": shortest, "most words in common": shared, "TF-IDF": cosines}
+    return {name: rankdata(-one, axis=1) for name, one in scores.items()}  # ties share their mean
 
 
 def agreement(readings: pd.DataFrame) -> list[str]:
     """The lines on the second reading; the interval resamples questions, each with its passages."""
     rng, by_question = np.random.default_rng(0), [rows for _, rows in readings.groupby("id")]
-    draws = [
-        kappa(pd.concat([by_question[n] for n in rng.integers(0, len(by_question), len(by_question))]))
-        for _ in range(1000)
-    ]
+    draws = []
+    for _ in range(1000):
+        drawn = pd.concat([by_question[n] for n in rng.integers(0, len(by_question), len(by_question))])
+        draws.append(cohen_kappa_score(drawn.author, drawn.second))
     low, high = np.quantile(draws, (0.025, 0.975))
     table = pd.crosstab(readings.author, readings.second)
+    kappa = cohen_kappa_score(readings.author, readings.second)
     return [
         f'second annotation: {len(readings)} pairs of question and passage; "it answers" by both {table.loc[1, 1]}, '
         f"by neither {table.loc[0, 0]}, by the author only {table.loc[1, 0]}, by the second annotator only {table.loc[0, 1]}",
-        f"agreement {(readings.author == readings.second).mean():.3f}, kappa {kappa(readings):.2f} (95 % over questions {low:.2f} to {high:.2f})",
+        f"agreement {(readings.author == readings.second).mean():.3f}, kappa {kappa:.2f} (95 % over questions {low:.2f} to {high:.2f})",
     ]
 
 
@@ -94,13 +81,10 @@ def blind_reading(readings: pd.DataFrame, questions: pd.DataFrame) -> str:
     answers = {(q.id, q.passage) for q in questions.itertuples()} | {
         (q.id, q.also) for q in questions.itertuples()
     }
-    corrected = readings.assign(
-        author=[int(pair in answers) for pair in zip(readings.id, readings.passage, strict=True)]
-    )
-    compared = corrected.assign(second=readings.third)
+    corrected = [int(pair in answers) for pair in zip(readings.id, readings.passage, strict=True)]
     return (
-        f"third annotation, blind: {len(readings)} pairs, of which {(compared.author == compared.second).sum()} agree with the corrected labels, "
-        f"kappa {kappa(compared):.2f}"
+        f"third annotation, blind: {len(readings)} pairs, of which {(corrected == readings.third).sum()} agree with the corrected labels, "
+        f"kappa {cohen_kappa_score(corrected, readings.third):.2f}"
     )
 
 
