@@ -150,6 +150,7 @@ def choose_theme(page, theme: str) -> None:
     choose(page, "Settings", "Theme", f"JupyterLab {theme}")
     light = str(theme == "Light").lower()
     page.locator(f"body[data-jp-theme-light={light}]").wait_for(state="attached", timeout=30_000)
+    page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=30_000)  # it covers the page
 
 
 FAILED = pytest.StashKey[str]()
