@@ -79,7 +79,7 @@ def pictures(page, picture, name, words):
     page.set_viewport_size({"width": 1400, "height": 900})
 
 
-def test_run_all_with_nothing_answered_comes_to_the_end(notebook, picture):
+def test_run_all_comes_to_the_end_unanswered_and_further_with_a_borrowed_function(notebook, folder, picture):
     run_all(notebook)
     shown = notebook.evaluate(SHOWN)
     assert [source for source, given in shown for one in given if one["output_type"] == "error"] == []
@@ -89,6 +89,28 @@ def test_run_all_with_nothing_answered_comes_to_the_end(notebook, picture):
     last.scroll_into_view_if_needed()
     expect(last.locator(".jp-OutputArea-output")).to_contain_text("skipped")
     pictures(notebook, picture, "student_stuck", "scores = similarities(x_river")
+
+    (folder / f"{NAME}.lent").write_bytes(lent_bytes(ASSIGNMENTS[NAME], alone=True))
+    asking = 'hint("attention.similarities"'
+    rung = run(notebook, asking, f"{asking}, 4)")
+    expect(rung).to_contain_text('borrow("attention.similarities") lends you a working function')
+    pictures(notebook, picture, "student_fourth_rung", asking)
+    lent = run(notebook, asking, 'borrow("similarities")')
+    expect(lent).to_contain_text("attention.similarities: lent, earns no points")
+    pictures(notebook, picture, "student_borrowed", 'borrow("similarities")')
+    run_all(notebook)
+    shown = dict((source, given) for source, given in notebook.evaluate(SHOWN))
+    assert not [one for given in shown.values() for one in given if one["output_type"] == "error"]
+    card, builds_on = (
+        "".join(part.get("text", "") or part["data"]["text/plain"] for part in given)
+        for source, given in shown.items()
+        if source.startswith(('check("attention.similarities"', "scores = similarities"))
+    )
+    assert card.startswith("○ attention.similarities: lent, earns no points")
+    assert "skipped" not in builds_on
+    again = run(notebook, 'check("attention.similarities"')
+    expect(again).to_contain_text("lent, earns no points")
+    pictures(notebook, picture, "student_lent_check", 'check("attention.similarities"')
 
 
 def test_a_wrong_check_says_it_once_and_hands_over_its_input(notebook, picture):
@@ -114,28 +136,3 @@ def test_after_a_restart_a_cell_says_what_to_do(notebook, picture):
             )
         )
     pictures(notebook, picture, "student_restarted", "scores = similarities(x_river")
-
-
-def test_a_borrowed_function_lets_what_builds_on_it_run(notebook, folder, picture):
-    (folder / f"{NAME}.lent").write_bytes(lent_bytes(ASSIGNMENTS[NAME], alone=True))
-    run_all(notebook)
-    asking = 'hint("attention.similarities"'
-    rung = run(notebook, asking, f"{asking}, 4)")
-    expect(rung).to_contain_text('borrow("attention.similarities") lends you a working function')
-    pictures(notebook, picture, "student_fourth_rung", asking)
-    lent = run(notebook, asking, 'borrow("similarities")')
-    expect(lent).to_contain_text("attention.similarities: lent, earns no points")
-    pictures(notebook, picture, "student_borrowed", 'borrow("similarities")')
-    run_all(notebook)
-    shown = dict((source, given) for source, given in notebook.evaluate(SHOWN))
-    assert not [one for given in shown.values() for one in given if one["output_type"] == "error"]
-    card, builds_on = (
-        "".join(part.get("text", "") or part["data"]["text/plain"] for part in given)
-        for source, given in shown.items()
-        if source.startswith(('check("attention.similarities"', "scores = similarities"))
-    )
-    assert card.startswith("○ attention.similarities: lent, earns no points")
-    assert "skipped" not in builds_on
-    again = run(notebook, 'check("attention.similarities"')
-    expect(again).to_contain_text("lent, earns no points")
-    pictures(notebook, picture, "student_lent_check", 'check("attention.similarities"')
