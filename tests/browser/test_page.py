@@ -189,7 +189,9 @@ def test_a_slider_that_is_moved_quickly_never_parts_from_its_picture(jupyterlab)
         assert front(page, "img[alt^='at ']").count() == 1
 
 
-def test_a_slider_of_yesterday_is_a_picture_and_says_what_to_do(address, jupyterlab, picture):
+@pytest.fixture(scope="module")
+def slider_of_yesterday(jupyterlab):
+    """The page, in which the slider was moved to 21 and its notebook saved."""
     page = jupyterlab
     open_notebook(page, "notebooks/slider.ipynb")
     choose(page, "Run", "Run All Cells")
@@ -198,6 +200,11 @@ def test_a_slider_of_yesterday_is_a_picture_and_says_what_to_do(address, jupyter
     front(page, "img[alt='at 21']").wait_for(state="attached", timeout=60_000)
     with page.expect_response(lambda answer: answer.request.method == "PUT" and "slider" in answer.url):
         page.keyboard.press("Control+s")
+    return page
+
+
+def test_a_slider_of_yesterday_is_a_picture_and_says_what_to_do(address, slider_of_yesterday, picture):
+    page = slider_of_yesterday
     page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
     page.goto(re.sub(r"/lab/tree/\S*\?", "/lab/tree/notebooks/slider.ipynb?reset&", address))
     front(page, "img[alt='at 21']").wait_for(state="attached", timeout=60_000)
@@ -215,13 +222,8 @@ def says_what_to_do(lost, words):
     assert YESTERDAY in content and visibility == "visible"
 
 
-def test_a_slider_of_yesterday_says_the_same_while_there_is_no_kernel(address, jupyterlab):
-    page = jupyterlab
-    open_notebook(page, "notebooks/slider.ipynb")
-    choose(page, "Run", "Run All Cells")
-    front(page, "img[alt^='at ']").wait_for(state="attached", timeout=30_000)
-    with page.expect_response(lambda answer: answer.request.method == "PUT" and "slider" in answer.url):
-        page.keyboard.press("Control+s")
+def test_a_slider_of_yesterday_says_the_same_while_there_is_no_kernel(address, slider_of_yesterday):
+    page = slider_of_yesterday
     page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
     page.route(
         "**/api/sessions*", lambda one: one.abort() if one.request.method == "POST" else one.continue_()
