@@ -109,6 +109,21 @@ def open_lab(chromium, course: Path, folder: Path) -> Iterator:
         yield page
 
 
+@pytest.fixture(scope="module")
+def address(course, tmp_path_factory):
+    """Of a JupyterLab on the `course` that a test file makes."""
+    folder = tmp_path_factory.mktemp("person")
+    with lab(course, folder, AUTOGRADER_HOME=str(folder / "progress")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def jupyterlab(person, chromium):
+    """A page on the course of the `person` that a test file makes."""
+    with open_lab(chromium, person / "course", person) as page:
+        yield page
+
+
 OPEN = """async path => {
     const {shell, serviceManager, commands} = window.jupyterapp;
     for (const one of [...shell.widgets("main")]) one.dispose();

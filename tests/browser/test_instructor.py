@@ -20,7 +20,7 @@ from autograder.course import Assignment
 from autograder.source import grade_id
 from tests.autograder.road import hand_in, make_course, perfect_notebook
 from tests.browser.accessibility import serious_findings
-from tests.browser.conftest import RESTORED, lab
+from tests.browser.conftest import RESTORED
 from tests.conftest import PREFIX
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -257,17 +257,10 @@ def test_feedback_s_policy_stops_what_the_cleaner_might_miss(course, watched, tm
     assert watched.evaluate("window.ran") is None
 
 
-@pytest.fixture(scope="module")
-def opened(course, tmp_path_factory):
-    """The address of a JupyterLab on the course."""
-    with lab(course, tmp_path_factory.mktemp("person")) as address:
-        yield address
-
-
 @pytest.fixture
-def formgrader(opened, watched):
+def formgrader(address, watched):
     """The address of formgrader's pages, with the token as a cookie."""
-    host, _, _ = opened.partition("/lab")
+    host, _, _ = address.partition("/lab")
     watched.goto(f"{host}/formgrader/manage_students?token=course")
     watched.goto("about:blank")
     return f"{host}/formgrader"
@@ -502,11 +495,11 @@ def test_no_id_runs_a_script_at_any_address_of_formgrader(hostile_course, watche
 JUPYTERLABS = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "iframe"}
 
 
-def test_a_link_does_not_run_a_student_s_program_and_jupyterlab_still_opens_courses(course, watched, opened):
-    host, _, _ = opened.partition("/lab")
+def test_a_link_does_not_run_a_student_s_program_and_jupyterlab_still_opens_courses(course, watched, address):
+    host, _, _ = address.partition("/lab")
     program = course / "submitted" / "mallory" / NAME / "nbgrader_config.py"
     program.write_text("from pathlib import Path\nPath(__file__).with_name('ran').touch()")
-    watched.goto(opened)
+    watched.goto(address)
     watched.wait_for_function(RESTORED)
     for path in (program.parent, program.parent.relative_to(course), "."):
         assert (

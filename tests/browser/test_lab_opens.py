@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import lab, wait_for_kernel
+from tests.browser.conftest import wait_for_kernel
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
@@ -49,12 +49,6 @@ def course(tmp_path_factory) -> Path:
     (root / "solutions" / "02_attention" / "02_attention.py").write_text(SOLUTION)
     shutil.copy(ROOT / "jupytext.toml", root)
     return root
-
-
-@pytest.fixture(scope="module")
-def address(course):
-    with lab(course, course.parent, AUTOGRADER_HOME=str(course.parent / "progress")) as address:
-        yield address
 
 
 def test_the_start_page_opens_and_nothing_is_asked(page, address, picture):

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from autograder.authoring.student_zip import student_files
 from tests.browser.accessibility import JUPYTERLABS_OWN, serious_findings
-from tests.browser.conftest import RESTORED, choose, choose_theme, lab, open_notebook, window
+from tests.browser.conftest import RESTORED, choose, choose_theme, open_notebook, window
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -50,12 +50,6 @@ def course(tmp_path_factory, files):
     slider = nbformat.v4.new_notebook(cells=[new_code_cell(SLIDER)], metadata=start.metadata)
     nbformat.write(slider, folder / "notebooks" / "slider.ipynb")
     return folder
-
-
-@pytest.fixture(scope="module")
-def address(course):
-    with lab(course, course.parent, AUTOGRADER_HOME=str(course.parent / "progress")) as address:
-        yield address
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ from playwright.sync_api import FrameLocator, Page, expect
 from autograder.course import Assignment
 from autograder.source import grade_id
 from tests.autograder.road import make_course, perfect_notebook
-from tests.browser.conftest import lab
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.in_steps]
@@ -48,12 +47,6 @@ def course(tmp_path_factory):
     limits = settings.read_text().replace("cell_seconds = 4", "cell_seconds = 60")
     settings.write_text(f"{limits}\nc.Exchange.root = {str(exchange)!r}\n")
     return course
-
-
-@pytest.fixture(scope="module")
-def address(course, tmp_path_factory):
-    with lab(course, tmp_path_factory.mktemp("person")) as address:
-        yield address
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from autograder.authoring.lending import lent_bytes
-from tests.browser.conftest import choose, open_lab, open_notebook
+from tests.browser.conftest import choose, open_notebook
 from tests.browser.test_student import WRONG, cell, run, solution
 from tests.conftest import ASSIGNMENTS, KERNEL_SETTINGS
 
@@ -25,12 +25,6 @@ def person(tmp_path_factory):
     shutil.copy(KERNEL_SETTINGS, profile)
     (folder / "course" / "notebooks").mkdir(parents=True)
     return folder
-
-
-@pytest.fixture(scope="module")
-def jupyterlab(person, chromium):
-    with open_lab(chromium, person / "course", person) as page:
-        yield page
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from autograder.source import grade_id
 from tests.browser.accessibility import faint_words
-from tests.browser.conftest import choose_theme, open_lab, open_notebook, wait_for_kernel
+from tests.browser.conftest import choose_theme, open_notebook, wait_for_kernel
 from tests.conftest import ASSIGNMENTS, PREFIX, ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -76,12 +76,6 @@ def person(tmp_path_factory):
     folder = tmp_path_factory.mktemp("person")
     make_student(folder, folder / "exchange")
     return folder
-
-
-@pytest.fixture(scope="module")
-def jupyterlab(person, chromium):
-    with open_lab(chromium, person / "course", person) as page:
-        yield page
 
 
 @pytest.fixture
