@@ -168,6 +168,41 @@ def choose_theme(page, theme: str) -> None:
     page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=30_000)  # it covers the page
 
 
+def run_all(page) -> None:
+    """Run → Run All Cells, until each has ended. JupyterLab draws only the cells in view: what was run is asked of its model."""
+    choose(page, "Run", "Run All Cells")
+    page.wait_for_function(
+        """() => {
+            const cells = [...window.jupyterapp.shell.currentWidget.content.model.cells];
+            const code = cells.filter(cell => cell.type === "code" && cell.sharedModel.getSource().trim());
+            return code.every(cell => cell.executionCount && cell.executionState === "idle");
+        }""",
+        timeout=240_000,
+    )
+
+
+WIDTHS = 900, 1280
+"""Of the windows in which pictures are taken: half a screen, and a small laptop's."""
+
+
+def pictures(page, picture, name: str, words: str) -> None:
+    """Of the code cell with these words, in windows of each width."""
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate(
+            """async words => {
+                const notebook = window.jupyterapp.shell.currentWidget.content;
+                const holds = ({model}) => model.type === "code" && model.sharedModel.getSource().includes(words);
+                const number = notebook.widgets.findIndex(holds);
+                notebook.activeCellIndex = number;
+                await notebook.scrollToItem(number, "center");
+            }""",
+            words,
+        )
+        picture(page, f"{name}_{width}")
+    page.set_viewport_size({"width": 1400, "height": 900})
+
+
 FAILED = pytest.StashKey[str]()
 
 

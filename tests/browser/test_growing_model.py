@@ -10,14 +10,12 @@ import nbformat
 import pytest
 
 from autograder.source import grade_id, is_demo, read_source
-from tests.browser.conftest import wait_for_kernel
+from tests.browser.conftest import open_notebook, pictures, run_all
 from tests.conftest import ASSIGNMENTS, ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ATTENTION, BLOCKS, BERT = "02_attention", "03_transformer_layer", "06_bert"
-WIDTHS = 900, 1280
-"""Of the windows in which pictures are taken: half a screen, and a small laptop's."""
 CELLS = "window.jupyterapp.shell.currentWidget.content.widgets"
 
 
@@ -65,18 +63,13 @@ def between(cells: list, begin: str, end: str) -> list:
     return cells[first : last + 1]
 
 
-def open_and_answer(page, address: str, name: str) -> None:
+def open_and_answer(page, name: str) -> None:
     """Open a notebook, type the answer into each stub, and run all cells."""
     answers = {
         grade_id(cell): re.sub(r"^ *### (BEGIN|END) SOLUTION\n?", "", cell.source, flags=re.MULTILINE)
         for cell in read_source(ASSIGNMENTS[name].source).cells
     }
-    page.goto(re.sub(r"/lab/tree/\S*\?", f"/lab/tree/notebooks/{name}/{name}.ipynb?", address))
-    page.wait_for_function(
-        "name => window.jupyterapp?.shell.currentWidget?.context?.path?.endsWith(name + '.ipynb')",
-        arg=name, timeout=60_000,
-    )  # fmt: skip
-    wait_for_kernel(page)
+    open_notebook(page, f"notebooks/{name}/{name}.ipynb")
     cells = page.evaluate(f"() => {CELLS}.map(cell => cell.model.sharedModel.metadata.nbgrader ?? {{}})")
     for number, mark in enumerate(cells):
         if mark.get("solution"):
@@ -92,12 +85,7 @@ def open_and_answer(page, address: str, name: str) -> None:
             )
             page.keyboard.press("Control+a")
             page.keyboard.insert_text(answers[mark["grade_id"]])
-    page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
-    page.wait_for_function(
-        f"() => {CELLS}.every(cell => cell.model.type !== 'code' || cell.model.executionState === 'idle'"
-        "        && cell.model.executionCount !== null)",
-        timeout=180_000,
-    )  # fmt: skip
+    run_all(page)
 
 
 def said(page) -> list[str]:
@@ -109,31 +97,14 @@ def said(page) -> list[str]:
     )
 
 
-def pictures(page, picture, name: str, words: str) -> None:
-    """Of the cell with these words, in windows of each width."""
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        page.evaluate(
-            """async words => {
-                const notebook = window.jupyterapp.shell.currentWidget.content;
-                const number = notebook.widgets.findIndex(cell => cell.model.sharedModel.source.includes(words));
-                notebook.activeCellIndex = number;
-                await notebook.scrollToItem(number, "center");
-            }""",
-            words,
-        )
-        picture(page, f"{name}_{width}")
-    page.set_viewport_size({"width": 1400, "height": 900})
-
-
 def test_from_empty_stubs_to_minilm_in_own_code(course, start_lab, page, picture):
-    address = start_lab(course)
-    open_and_answer(page, address, ATTENTION)
+    page.goto(re.sub(r"/lab/tree/\S*\?", "/lab?", start_lab(course)))
+    open_and_answer(page, ATTENTION)
     checked = [text for text in said(page) if "✓ attention." in text]
     assert len(checked) == 6 and all("right" in text for text in checked), said(page)
     pictures(page, picture, "path_attention", 'check("attention.multi_head"')
 
-    open_and_answer(page, address, BLOCKS)
+    open_and_answer(page, BLOCKS)
     checked = [text for text in said(page) if "transformer." in text]
     assert len(checked) >= 8 and all("right" in text for text in checked), checked
     assert sum("my_model.py: " in text and "Kept in /" in text for text in said(page)) == 3
@@ -141,7 +112,7 @@ def test_from_empty_stubs_to_minilm_in_own_code(course, start_lab, page, picture
     assert "class Block(nn.Module)" in own and "def collate" in own and "SOLUTION" not in own
     pictures(page, picture, "path_block", 'check("transformer.Block"')
 
-    open_and_answer(page, address, BERT)
+    open_and_answer(page, BERT)
     texts = said(page)
     kept = {"Block: yours", "collate: yours", "training_step: yours"}
     assert kept <= {line for text in texts for line in text.splitlines()}, texts

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from autograder.authoring.lending import lent_bytes
-from tests.browser.conftest import choose, open_notebook
+from tests.browser.conftest import open_notebook, pictures, run_all
 from tests.browser.test_student import WRONG, cell, run, solution
 from tests.conftest import ASSIGNMENTS, KERNEL_SETTINGS
 
@@ -46,31 +46,9 @@ def notebook(person, folder, jupyterlab):
     return jupyterlab
 
 
-def run_all(page):
-    choose(page, "Run", "Run All Cells")
-    # JupyterLab draws only the cells in view: what was run is asked of its model.
-    page.wait_for_function(
-        """() => {
-            const cells = [...window.jupyterapp.shell.currentWidget.content.model.cells];
-            const code = cells.filter(cell => cell.type === "code" && cell.sharedModel.getSource().trim());
-            return code.every(cell => cell.executionCount) && code.every(cell => cell.executionState !== "running");
-        }""",
-        timeout=240_000,
-    )
-
-
 SHOWN = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
     .filter(cell => cell.type === "code")
     .map(cell => [cell.sharedModel.getSource(), cell.sharedModel.getOutputs()])"""
-
-
-def pictures(page, picture, name, words):
-    """What the student sees around the cell that holds `words`."""
-    for width in (900, 1280):
-        page.set_viewport_size({"width": width, "height": 900})
-        cell(page, words).first.locator(".jp-OutputArea-output").last.scroll_into_view_if_needed()
-        picture(page, f"{name}_{width}")
-    page.set_viewport_size({"width": 1400, "height": 900})
 
 
 def test_run_all_comes_to_the_end_unanswered_and_further_with_a_borrowed_function(notebook, folder, picture):
