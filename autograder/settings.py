@@ -67,6 +67,8 @@ class CourseSettings:
     lend_from: dict[str, str] = field(default_factory=dict)
 
 
+SQLITE = "sqlite:///"
+"""Before the path of a gradebook's file."""
 STEPS = ("source", "release", "submitted", "autograded", "feedback")
 OF_NBGRADER = ("course_id", *(f"{step}_directory" for step in STEPS))
 """The settings that nbgrader has itself, under `c.CourseDirectory`."""
@@ -93,10 +95,18 @@ def own_settings(root: Path) -> Config:
 
 
 def course_directory(root: Path) -> "CourseDirectory":
-    """nbgrader's own view of the folders."""
+    """nbgrader's own view of the folders and the gradebook.
+
+    What is relative is so to the course. To nbgrader, which is run there, it is relative to the folder that one is in.
+    """
     from nbgrader.coursedir import CourseDirectory  # start-up: nbgrader takes a second
 
-    return CourseDirectory(config=own_settings(root))
+    config = own_settings(root)
+    chosen = config.CourseDirectory
+    chosen.root = os.path.abspath(root / str(chosen.get("root", "")))
+    if (url := str(chosen.get("db_url", ""))).startswith(SQLITE):
+        chosen.db_url = f"{SQLITE}{os.path.abspath(root / url.removeprefix(SQLITE))}"
+    return CourseDirectory(config=config)
 
 
 def course_settings(root: Path) -> CourseSettings:

@@ -7,7 +7,7 @@ from pathlib import Path
 from autograder.course import Assignment, assignments
 from autograder.doctor.readiness import Level, Readiness
 from autograder.errors import CourseError
-from autograder.settings import course_directory, course_settings, limits, own_settings
+from autograder.settings import SQLITE, course_directory, course_settings, limits, own_settings
 
 
 def course(root: Path) -> Readiness:
@@ -44,10 +44,7 @@ def is_built(assignment: Assignment) -> bool:
 
 def gradebook(root: Path) -> Readiness:
     """Whether it can be opened and written, and how many students it knows."""
-    from autograder.gradebook.gradebook import (  # optional: `python` names what is missing
-        SQLITE,
-        open_gradebook,
-    )
+    from autograder.gradebook.gradebook import open_gradebook  # optional: `python` names what is missing
 
     url = course_directory(root).db_url
     path = Path(url.removeprefix(SQLITE))

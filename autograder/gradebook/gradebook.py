@@ -25,12 +25,10 @@ from autograder.gradebook.renaming import rename_cells, rename_in_files
 from autograder.nbgrader_patches import CellsChanged, find_schema_version, log_no_traceback, save_cells
 from autograder.registered import registered_release
 from autograder.results import CellVerdict, Result
-from autograder.settings import course_directory, own_settings
+from autograder.settings import SQLITE, course_directory, own_settings
 from autograder.source import former_ids, grade_id, is_grade, is_solution, is_task
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
 from autograder.untrusted.submission import LeftOut, Submission, read_regular_file
-
-SQLITE = "sqlite:///"
 
 REMEDIES = {
     "locked": "Another program is writing to the gradebook: try again when that program has finished. An interrupted run continues where it stopped.",

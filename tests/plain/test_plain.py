@@ -12,7 +12,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from autograder.authoring import builder
-from autograder.course import MOST_HANDED_OUT, Assignment, assignments, find_assignment
+from autograder.course import MOST_HANDED_OUT, Assignment, assignments, course_root, find_assignment
 from autograder.digests import rules_digest
 from autograder.errors import CourseError
 from autograder.generating import generate
@@ -311,6 +311,17 @@ def test_the_gradebook_learns_a_hidden_test_that_was_changed(course):
     with open_gradebook(course) as gradebook:
         cell = gradebook.find_source_cell("squares-values", "squares", "squares")
         assert "squares(13)" in cell.source and "squares(12)" not in cell.source
+
+
+@pytest.mark.parametrize(
+    "setting", ["", "c.CourseDirectory.root = '.'", "c.CourseDirectory.db_url = 'sqlite:///gradebook.db'"]
+)
+def test_in_a_folder_of_the_course_it_is_the_same_gradebook(course, monkeypatch, setting):
+    settings = course / "nbgrader_config.py"
+    settings.write_text(f"{settings.read_text()}\n{setting}\n")
+    monkeypatch.chdir(course / "source")
+    register(Assignment(course_root(), "squares"))
+    assert (course / "gradebook.db").exists() and not Path("gradebook.db").exists()
 
 
 def test_nbgraders_own_command_with_our_plug_in_records_the_same(course, monkeypatch):
