@@ -161,7 +161,8 @@ def test_what_a_notebook_hands_out_itself_is_not_withheld():
         ("import coursekit.small as s\ns.GPT(1)", {"coursekit.small.GPT"}),
         ("import coursekit.small.gpt\ncoursekit.small.gpt.GPT", {"coursekit.small.gpt.GPT", "coursekit.small.gpt", "coursekit.small"}),
         ("def f():\n    from coursekit.pictures import exam as p\n    p.draw(1)", {"coursekit.pictures.exam", "coursekit.pictures.exam.draw"}),
-        ("%matplotlib inline\nfrom coursekit import modules", set()),
+        ("%matplotlib inline\nfrom coursekit import modules", {"coursekit.modules"}),
+        ("%%bash\necho import coursekit", set()),
         ("import torch\ntorch.nn.Linear", set()),
     ],
 )  # fmt: skip
