@@ -97,7 +97,8 @@ def own_settings(root: Path) -> Config:
 def course_directory(root: Path) -> "CourseDirectory":
     """nbgrader's own view of the folders and the gradebook.
 
-    What is relative is so to the course. To nbgrader, which is run there, it is relative to the folder that one is in.
+    Relative paths in the settings are relative to the course, in whichever folder of it a command is called. nbgrader's own
+    programs take them relative to the current folder.
     """
     from nbgrader.coursedir import CourseDirectory  # start-up: nbgrader takes a second
 

@@ -13,9 +13,7 @@ from torch import Tensor
 
 from coursekit.intervals import Interval, bootstrap
 
-if (
-    TYPE_CHECKING
-):  # importing transformers takes half a second; those who have a tokenizer have imported it anyway
+if TYPE_CHECKING:  # transformers takes half a second, and whoever has a tokenizer has imported it
     from transformers import PreTrainedTokenizerBase
 
 SENSE_PAIRS = {

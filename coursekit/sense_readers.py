@@ -124,11 +124,8 @@ def right_by_window(table: pd.DataFrame, windows: Sequence[dict[str, int]]) -> B
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    train, sense, right = (
-        (table.split == "train").to_numpy(),
-        table.sense.to_numpy(),
-        np.zeros(len(table), bool),
-    )
+    train, sense = (table.split == "train").to_numpy(), table.sense.to_numpy()
+    right = np.zeros(len(table), dtype=bool)
     for rows in table.groupby("word").indices.values():
         counter, model, labelled = DictVectorizer(), LogisticRegression(max_iter=1000), rows[train[rows]]
         model.fit(counter.fit_transform([windows[i] for i in labelled]), sense[labelled])
