@@ -225,7 +225,7 @@ class Grade(Autograde):
                 )
                 failed += 1
         if failed:
-            raise NbGraderException(f"{failed} not graded, or not wholly, see the log above") from None
+            raise NbGraderException(f"{failed} not graded or not completely recorded, see above") from None
 
     def _grade(self, student: str, notebooks: list[str]) -> None:
         with staged(Path(notebooks[0]).parent) as (copy, left_out):

@@ -466,7 +466,7 @@ tables.perplexities({
 })
 
 # %% [markdown]
-# The two perplexities of the checkpoint agree, as the chain rule leads us to expect. Those of the short run may differ, because it was too short. The
+# The two perplexities of the checkpoint agree, as the chain rule leads us to expect. Those of the short run may still differ, because the model was not trained for long enough. The
 # checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about 40 minutes on one core). The
 # figure shows how close the loss comes to the entropy in several training runs with different seeds:
 
