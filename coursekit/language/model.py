@@ -324,10 +324,11 @@ class Language:
             raise ValueError(f'split is "train", "held_out" or None, not {split!r}')
         tables, templates = self.tables, templates.copy()
         choice = self._draw_fillers(templates, rng)
-        while split is not None:
-            wrong = np.flatnonzero(tables.held_out(templates, choice) != (split == "held_out"))
-            if not len(wrong):
-                break
+        wrong = np.arange(0 if split is None else len(templates))
+        while len(wrong):
+            # only what was drawn last can have changed sides
+            held_out = tables.held_out(templates[wrong], choice[wrong])
+            wrong = wrong[held_out != (split == "held_out")]
             rule = tables.rule_of[templates[wrong]]
             templates[wrong] = self._draw_templates(rule, rule + 1, rng)
             choice[wrong] = self._draw_fillers(templates[wrong], rng)
