@@ -1,4 +1,4 @@
-"""A student's hour in JupyterLab: a wrong answer, its card, hints, the right answer, Validate, Submit.
+"""A student's hour in JupyterLab: a wrong answer, its card, hints, the right answer, being stuck, Validate, Submit.
 
 `SCREENSHOTS=docs/images make test TEST_ARGS="-k student"` renews the pictures in docs/.
 """
@@ -13,10 +13,11 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+from autograder.authoring.lending import lent_bytes
 from autograder.source import grade_id
 from tests.browser.accessibility import faint_words
-from tests.browser.conftest import choose_theme, open_notebook, wait_for_kernel
-from tests.conftest import ASSIGNMENTS, PREFIX, ROOT
+from tests.browser.conftest import choose_theme, open_notebook, pictures, run_all, wait_for_kernel
+from tests.conftest import ASSIGNMENTS, KERNEL_SETTINGS, PREFIX, ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -51,7 +52,7 @@ def put_assignment(place: Path, answered: bool = True) -> None:
 
 
 def make_student(folder: Path, exchange: Path) -> Path:
-    """A student's course, with JupyterLab's settings, in a home whose nbgrader knows the exchange."""
+    """A student's course, with JupyterLab's and the kernel's settings, in a home whose nbgrader knows the exchange."""
     course = folder / "course"
     (course / "notebooks").mkdir(parents=True)
     shutil.copy(ROOT / "notebooks" / "start.ipynb", course / "notebooks")
@@ -68,6 +69,9 @@ def make_student(folder: Path, exchange: Path) -> Path:
         f"c.Exchange.root = {str(exchange)!r}\n"
     )
     shutil.copy(ROOT / "tools" / "student" / "nbgrader_config.py", course)
+    profile = folder / "home" / ".ipython" / "profile_default"
+    profile.mkdir(parents=True)
+    shutil.copy(KERNEL_SETTINGS, profile)
     return course
 
 
@@ -89,6 +93,25 @@ def notebook(person, jupyterlab, tmp_path, request):
     size = jupyterlab.viewport_size
     yield jupyterlab
     jupyterlab.set_viewport_size(size)
+
+
+@pytest.fixture
+def whole(person, tmp_path):
+    """The folder of the whole release of 02; no hint was asked for."""
+    shutil.rmtree(person / "progress", ignore_errors=True)
+    folder = person / "course" / "notebooks" / tmp_path.name / NAME
+    folder.mkdir(parents=True)
+    shutil.copy(ASSIGNMENTS[NAME].release, folder)
+    shutil.copy(ASSIGNMENTS[NAME].key, folder)
+    return folder
+
+
+@pytest.fixture
+def whole_notebook(person, whole, jupyterlab):
+    """The page with it open, and nothing run yet."""
+    open_notebook(jupyterlab, whole.relative_to(person / "course") / f"{NAME}.ipynb")
+    jupyterlab.locator(".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
+    return jupyterlab
 
 
 def cell(page, words: str):
@@ -198,6 +221,72 @@ def test_validate_counts_what_is_not_right_in_a_dialog_that_holds_it(notebook, p
     notebook.set_viewport_size(size)
     picture(notebook, "student_validate_wrong")
     dialog.get_by_role("button").last.click()
+
+
+SHOWN = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
+    .filter(cell => cell.type === "code")
+    .map(cell => [cell.sharedModel.getSource(), cell.sharedModel.getOutputs()])"""
+
+
+def test_run_all_comes_to_the_end_unanswered_and_further_with_a_borrowed_function(
+    whole_notebook, whole, picture
+):
+    run_all(whole_notebook)
+    shown = whole_notebook.evaluate(SHOWN)
+    assert [source for source, given in shown for one in given if one["output_type"] == "error"] == []
+    (card,) = next(given for source, given in shown if source.startswith("scores = similarities"))
+    assert "".join(card["data"]["text/plain"]) == "… needs `similarities`: skipped"
+    last = cell(whole_notebook, "for t in (x_river[None]").first
+    last.scroll_into_view_if_needed()
+    expect(last.locator(".jp-OutputArea-output")).to_contain_text("skipped")
+    pictures(whole_notebook, picture, "student_stuck", "scores = similarities(x_river")
+
+    (whole / f"{NAME}.lent").write_bytes(lent_bytes(ASSIGNMENTS[NAME], alone=True))
+    asking = 'hint("attention.similarities"'
+    rung = run(whole_notebook, asking, f"{asking}, 4)")
+    expect(rung).to_contain_text('borrow("attention.similarities") lends you a working function')
+    pictures(whole_notebook, picture, "student_fourth_rung", asking)
+    lent = run(whole_notebook, asking, 'borrow("similarities")')
+    expect(lent).to_contain_text("attention.similarities: lent, earns no points")
+    pictures(whole_notebook, picture, "student_borrowed", 'borrow("similarities")')
+    run_all(whole_notebook)
+    shown = dict((source, given) for source, given in whole_notebook.evaluate(SHOWN))
+    assert not [one for given in shown.values() for one in given if one["output_type"] == "error"]
+    card, builds_on = (
+        "".join(part.get("text", "") or part["data"]["text/plain"] for part in given)
+        for source, given in shown.items()
+        if source.startswith(('check("attention.similarities"', "scores = similarities"))
+    )
+    assert card.startswith("○ attention.similarities: lent, earns no points")
+    assert "skipped" not in builds_on
+    again = run(whole_notebook, 'check("attention.similarities"')
+    expect(again).to_contain_text("lent, earns no points")
+    pictures(whole_notebook, picture, "student_lent_check", 'check("attention.similarities"')
+
+
+def test_a_wrong_check_says_it_once_and_hands_over_its_input(whole_notebook, picture):
+    run(whole_notebook, "from coursekit import check")
+    run(whole_notebook, "def similarities", solution(WRONG))
+    check = run(whole_notebook, 'check("attention.similarities"')
+    card, line = (check.locator(".jp-OutputArea-output").nth(place) for place in (0, 1))
+    expect(line).to_have_text("✗ attention.similarities: not yet right (see above)")
+    expect(card).to_contain_text("Your answer is wrong on all 4 inputs. Input 1: keys 4×5, queries 3×5.")
+    expect(check.locator(".jp-OutputArea-output")).to_have_count(2)
+    assert line.bounding_box()["height"] < 60
+    pictures(whole_notebook, picture, "student_wrong_once", 'check("attention.similarities"')
+    given = run(whole_notebook, "def similarities", 'similarities(**case("attention.similarities")).shape')
+    expect(given).to_contain_text("torch.Size")
+
+
+def test_after_a_restart_a_cell_says_what_to_do(whole_notebook, picture):
+    for words in ('check("attention.similarities"', "scores = similarities(x_river"):
+        advice = run(whole_notebook, words).locator(".jp-OutputArea-output")
+        expect(advice).to_have_text(
+            re.compile(
+                r"^\s*`\w+` is not defined yet: run the cells above first \(Run → Run All Above Selected Cell\)\.\s*$"
+            )
+        )
+    pictures(whole_notebook, picture, "student_restarted", "scores = similarities(x_river")
 
 
 @pytest.fixture
