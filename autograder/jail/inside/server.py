@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from . import heap, watch
+from . import watch
 from .isolation import Jailed, Plain
 from .limits import Limits
 
@@ -49,8 +49,7 @@ def main(arguments: list[str]) -> None:
     if kernel:
         limits = replace(limits, open_files=max(limits.open_files, OPEN_FILES))
     isolation.before_imports()
-    heap.prepare()
-    with ending_with(control), heap.arenas_in_heap():
+    with ending_with(control):
         shell = prepare_for(kernel) if kernel else prepare(limits, arguments[4:])
     isolation.after_imports()
     watch.say(control, {"ready": time.monotonic() - began})
