@@ -172,6 +172,7 @@ def finding_answerable(
     The AUC is that of the words of the question alone (logistic regression) and of the margins of two models, averaged
     over seeds; its interval resamples whole paragraphs of the test questions.
     """
+    # start-up: only this function needs scikit-learn
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

@@ -198,7 +198,7 @@ def f1_of_baselines(
 
 def logistic_scores(train: Tokens, test: Tokens) -> tuple[Float[Tensor, "m C"], Float[Tensor, "n C"]]:
     """The scores of a logistic regression for each sense, fitted to the training sentences of its word; positive where it says yes."""
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LogisticRegression  # start-up: only this function needs it
 
     centre, scale = train.x.mean(dim=0), train.x.std()
     found = tuple(torch.zeros(len(side.x), train.truth.shape[1]) for side in (train, test))

@@ -65,7 +65,7 @@ def groups_of(case: Case, parameter_groups: Callable) -> dict[str, Tensor]:
 
 def difference_from_transformers(schedule: Callable, warmup: int = 30, total: int = 300) -> float:
     """The largest difference between a schedule(step, warmup, total) and the linear one of transformers."""
-    from transformers import get_linear_schedule_with_warmup  # takes seconds, and no check needs it
+    from transformers import get_linear_schedule_with_warmup  # start-up: no check needs it
 
     optimiser = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
     theirs = get_linear_schedule_with_warmup(optimiser, warmup, total).lr_lambdas[0]

@@ -49,7 +49,7 @@ STYLE = {
 
 def use_style() -> None:
     """Apply the course's style to every later figure of this session."""
-    import matplotlib
+    import matplotlib  # start-up: a notebook that draws has imported it
 
     matplotlib.rcParams.update(STYLE)
 
@@ -75,7 +75,7 @@ def show(figure: "Figure", alt: str) -> None:
     _darken_words(figure)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", bbox_inches="tight", facecolor="white")
-    import matplotlib.pyplot
+    import matplotlib.pyplot  # start-up: as above
 
     matplotlib.pyplot.close(figure)
     display(Picture(buffer.getvalue(), alt))
@@ -95,7 +95,7 @@ def ink_on(ground: "ColorType") -> str:
     The luminance is that of WCAG 2.2. Black on a colour of luminance L has the contrast (L + 0.05) / 0.05, white
     1.05 / (L + 0.05).
     """
-    from matplotlib.colors import to_rgba
+    from matplotlib.colors import to_rgba  # start-up: as above
 
     *colour, alpha = to_rgba(ground)
     seen = alpha * np.array(colour) + (1 - alpha)
@@ -106,7 +106,7 @@ def ink_on(ground: "ColorType") -> str:
 
 def _darken_words(figure: "Figure") -> None:
     """Words in a colour of the palette get its ink."""
-    from matplotlib.colors import to_hex
+    from matplotlib.colors import to_hex  # start-up: as above
     from matplotlib.text import Text
 
     for text in figure.findobj(Text):

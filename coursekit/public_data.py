@@ -53,7 +53,7 @@ def load_public(name: str, split: str = "validation") -> pd.DataFrame:
 
 def _fetch(name: str, wanted: Public, split: str) -> "Dataset":
     try:
-        import datasets
+        import datasets  # optional: offline, the course does without
     except ModuleNotFoundError as missing:
         raise PublicDataUnavailable(f"{name} needs a package: pip install datasets.") from missing
     own = f"The course's own counterpart is data/{wanted.counterpart}."
@@ -76,7 +76,7 @@ def _fetch(name: str, wanted: Public, split: str) -> "Dataset":
 
 def _from_cache(get: Callable[[], "Dataset"]) -> "Dataset":
     """The copy of an earlier download in the cache of `datasets`, without any request."""
-    import datasets
+    import datasets  # optional: as above
 
     before, datasets.config.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE, True
     try:

@@ -56,6 +56,7 @@ def draw(*, every: bool = False) -> None:
     A row of several seeds has an interval over seeds (Student's t), any other row an interval over the questions (Wilson). If there are more
     than `LATEST` models, only the latest are shown, together with those that were added since the kernel started, unless `every` is True.
     """
+    # start-up: adding a row needs no pictures
     from coursekit.pictures import exam
     from coursekit.plots import GREY, show
 

@@ -121,6 +121,7 @@ def by_window() -> Float[Tensor, " n"]:
 
 def right_by_window(table: pd.DataFrame, windows: Sequence[dict[str, int]]) -> Bool[np.ndarray, " n"]:
     """Whether a logistic regression on the window of two finds the sense; each word has its own, from its training sentences."""
+    # start-up: only this reader needs scikit-learn
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression
 

@@ -56,6 +56,7 @@ def best_possible(task: str) -> float:
 
 def bag_of_words(task: str, labels: int = 4096) -> float:
     """The accuracy of logistic regression on word counts, on the test sentences."""
+    # start-up: only this baseline needs them
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
 

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from coursekit.language import BOS, EOS, PAD, Grammar, Language, Sentences, load_language
@@ -432,8 +433,6 @@ def load_translator() -> Translator:
 
 def save_translator(model: nn.Module, folder: Path, name: str) -> None:
     """Write the weights in half precision."""
-    from safetensors.torch import save_file
-
     weights = {name: value.half().contiguous() for name, value in model.state_dict().items()}
     save_file(weights, folder / f"{name}.safetensors")
 

@@ -107,7 +107,7 @@ def load_glove(top: int | None = None) -> WordVectors:
 
 @cache
 def _read(folder: Path, top: int | None) -> WordVectors:
-    import pyarrow.parquet as parquet  # 0.1 s, and only this function needs it
+    import pyarrow.parquet as parquet  # start-up: only this function needs it
 
     words = parquet.read_table(folder / "glove_6B_index.parquet")["index"][:top].to_pylist()
     vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)[:top]

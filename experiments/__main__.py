@@ -95,7 +95,7 @@ def run(about: About, arguments: Sequence[str]) -> None:
     """Read the options of an experiment and carry it out."""
     experiment = about.load()
     options = parser_of(about, experiment).parse_args(arguments, namespace=Options())
-    import torch  # only now: the list and a mistake in the call need not wait for it
+    import torch  # start-up: the list and a mistake in the call need not wait for it
 
     torch.set_num_threads(options.threads)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,8 @@ def statements(file: Path) -> list[list[ast.stmt]]:
 def test_an_import_inside_a_function_says_why():
     """One reason for a block of them, on its first lines or above: what it saves at the start, or what may be missing."""
     silent = []
-    for file in sorted((ROOT / "autograder").rglob("*.py")):
+    folders = (ROOT / name for name in ("autograder", "coursekit", "experiments"))
+    for file in sorted(chain.from_iterable(folder.rglob("*.py") for folder in folders)):
         lines = file.read_text().splitlines()
         for block in statements(file):
             imports = [node for node in block if isinstance(node, ast.Import | ast.ImportFrom)]

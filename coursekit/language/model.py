@@ -3,20 +3,21 @@
 The model is p(x) = sum_z p(z) prod_t p(x_t | s(z, t)): a topic, a rule and its choices of number, tense and
 optional parts make a template z, whose slots are then filled independently of one another.
 
-The split. Of the combinations of words in the obligatory slots of a rule, one in q (by rule, 12 to
-32) is *held out*: "guard, keep, thieves" may be held out of "the
-guard keeps the thieves in a cell" while guards keep smugglers and wardens keep thieves. It is held out in
-either number and tense, and with or without optional parts. A training sentence is drawn from p given that its combination is not held out, rule by rule,
+The split. Of the combinations of words in the obligatory slots of a rule, one in q (by rule, 12 to 32) is
+*held out*: "guard, keep, thieves" may be held out of "the guard keeps the thieves in a cell" while guards
+keep smugglers and wardens keep thieves. It is held out in either number and tense, and with or without
+optional parts. A training sentence is drawn from p given that its combination is not held out, rule by rule,
 and a held-out sentence from p given that it is. So topic, rule, number, tense and optional parts are
-distributed alike in both, and so is each slot; only the combination of all of them differs. A model that knows
-slots as independent loses nothing on held-out sentences.
+distributed alike in both, and so is each slot; only the combination of all of them differs. A model that
+knows slots as independent loses nothing on held-out sentences.
 
-The rules of the senses of a word are parallel and split in the same way. With a separate split for each rule, a prefix that occurs
-in training with one sense would be held out with another, and a model that has learned the training sentences would predict
-the senses of held-out sentences *below* chance level.
+The rules of the senses of a word are parallel and split in the same way. With a separate split for each rule,
+a prefix that occurs in training with one sense would be held out with another, and a model that has learned
+the training sentences would predict the senses of held-out sentences *below* chance level.
 
 The bounds are losses of p, the language as a whole, on the sentences in question. Knowing the split as well
-could lower them by log(q / (q - 1)) a sentence on training sentences and by log q on held-out ones, but only by memorising combinations; `split_gain` gives both.
+could lower them by log(q / (q - 1)) a sentence on training sentences and by log q on held-out ones, but only
+by memorising combinations; `split_gain` gives both.
 """
 
 import difflib
@@ -37,6 +38,7 @@ from coursekit.language.exact import (
     probability_of,
     walk,
 )
+from coursekit.language.grammar import GRAMMAR
 from coursekit.language.notation import PARTS_OF_SPEECH, Grammar
 from coursekit.language.sentences import Passages, Sentences
 from coursekit.language.tables import BOS, EOS, PAD, Tables, tabulate
@@ -47,8 +49,6 @@ Split = Literal["train", "held_out"]
 @functools.cache
 def load_language() -> "Language":
     """The generated language of the course, built on the first call in a process and then cached."""
-    from coursekit.language.grammar import GRAMMAR
-
     return Language.from_grammar(GRAMMAR)
 
 

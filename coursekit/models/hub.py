@@ -26,7 +26,7 @@ class DownloadFailed(RuntimeError):
 
 def cached_folder(asked: Asked) -> Path | None:
     """The folder of the local Hugging Face cache that contains the complete model; None if there is none."""
-    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub import try_to_load_from_cache  # start-up: packaged models need no hub
 
     for repository in asked.hub:
         weights = try_to_load_from_cache(repository, WEIGHTS)
@@ -42,7 +42,7 @@ def download(asked: Asked, again: bool = False) -> Path:
 
     Raises DownloadFailed, in one sentence.
     """
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import snapshot_download  # start-up: as above
 
     wanted = [WEIGHTS, CONFIG, *asked.words, *OPTIONAL]
     try:
@@ -73,7 +73,7 @@ def _opens(weights: Path) -> bool:
 
 def offline() -> bool:
     """Whether the hub must not be used, because HF_HUB_OFFLINE is set now or was set when this session began."""
-    from huggingface_hub import is_offline_mode
+    from huggingface_hub import is_offline_mode  # start-up: as above
 
     now = os.environ.get("HF_HUB_OFFLINE", "").strip().upper() in {"1", "ON", "YES", "TRUE"}
     return now or is_offline_mode()
@@ -95,7 +95,7 @@ def _answers() -> bool:
 
 
 def _ask() -> bool:
-    from huggingface_hub import constants, get_session
+    from huggingface_hub import constants, get_session  # start-up: as above
 
     try:
         return get_session().head(constants.ENDPOINT + PROBE, timeout=PATIENCE).status_code < 400

@@ -72,7 +72,7 @@ def tokenizer(name: str, from_hub: bool = False) -> PreTrainedTokenizerBase:
         )
     if asked.stand_in is MINILM:
         return AutoTokenizer.from_pretrained(MINILM.package.folder())
-    from coursekit.models import smollm2
+    from coursekit.models import smollm2  # start-up: who reads with MiniLM does without
 
     return smollm2.tokenizer()
 
@@ -155,7 +155,7 @@ def _from_package(asked: Asked, head: Head, attentions: bool) -> Loaded:
         folder = MINILM.package.folder()
         model, tokenizer = read_model(folder, head, attentions), AutoTokenizer.from_pretrained(folder)
     else:
-        from coursekit.models import smollm2
+        from coursekit.models import smollm2  # start-up: as above
 
         model, tokenizer = smollm2.load(head, attentions)
     tokens = "" if asked.same_vocabulary else ", and different tokens"

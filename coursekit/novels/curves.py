@@ -3,7 +3,9 @@
 import io
 from pathlib import Path
 
+import matplotlib
 import pandas as pd
+from matplotlib.figure import Figure
 
 from autograder.checks.storing import write_aside
 from coursekit.plots import BLUE, ORANGE, STYLE
@@ -29,9 +31,6 @@ def write_curve(curve: Curve, unit: str, weights: Path) -> None:
 
 def drawn(table: pd.DataFrame, unit: str) -> bytes:
     """The picture as SVG, always with the same bytes."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
     with matplotlib.rc_context(STYLE | {"svg.hashsalt": "words in context", "svg.fonttype": "none"}):
         figure = Figure(figsize=(6.4, 3.2))
         axes = figure.add_subplot()

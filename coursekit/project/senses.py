@@ -102,6 +102,7 @@ def contextual_vectors(found: Sequence[Occurrence], layer: int = LAYER) -> Float
 
     Of a long passage, the encoder reads 600 characters on either side, or fewer if these are too many tokens. Layer 0 is the table of subwords, with positions.
     """
+    # start-up: most of the project does without a model
     from transformers import AutoTokenizer
 
     from coursekit.models.catalogue import MINILM
@@ -128,7 +129,7 @@ def contextual_vectors(found: Sequence[Occurrence], layer: int = LAYER) -> Float
 
 def neighbouring_words(found: Sequence[Occurrence], width: int = 5) -> Float[np.ndarray, "n V"]:
     """A bag of the `width` words on either side of each occurrence, weighted by TF-IDF: a baseline without a model."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.feature_extraction.text import TfidfVectorizer  # start-up: only this baseline needs it
 
     bags = [
         " ".join([*re.findall(r"\w+", one.left)[-width:], *re.findall(r"\w+", one.right)[:width]])
@@ -139,7 +140,7 @@ def neighbouring_words(found: Sequence[Occurrence], width: int = 5) -> Float[np.
 
 def clustered(vectors: Float[np.ndarray, "n D"], count: int, seed: int = 0) -> Int[np.ndarray, " n"]:
     """The cluster of each vector: k-means on the centred vectors, scaled to length 1 (best of 20 starts)."""
-    from sklearn.cluster import KMeans
+    from sklearn.cluster import KMeans  # start-up: only this function needs it
 
     centred = vectors - vectors.mean(axis=0)
     centred /= np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-12)

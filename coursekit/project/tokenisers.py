@@ -52,6 +52,7 @@ def learn(passages: Sequence[str], size: int) -> Tokeniser:
 
 def bert() -> Tokeniser:
     """BERT's WordPiece. It ignores case and accents, so the text does not come back."""
+    # start-up: the other tokenisers do without
     from transformers import AutoTokenizer
 
     from coursekit.models.catalogue import MINILM

@@ -11,7 +11,7 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # pandas and SciPy are imported where tables are read: those who only need a model should not wait for them
+if TYPE_CHECKING:
     import pandas as pd
 
     from coursekit.exam import Accuracy
@@ -23,6 +23,7 @@ def recorded(name: str) -> "pd.DataFrame":
     Index: the measure. Columns: `mean` and `half_width` of its 95 % interval (Student's t over seeds), `seeds` (how
     many), `untrained` (the mean of the same models before the first step). Raises DataMissing if there is no table.
     """
+    # start-up: who only needs a model does without pandas and SciPy
     import pandas as pd
 
     from coursekit.datasets import read_table
@@ -41,6 +42,7 @@ def recorded_senses(
     name: str, layer: int, labels: int | None = None, trained: bool = True
 ) -> "list[Accuracy]":
     """Accuracies of a layer on the test of word senses, one for each seed, with this number of labelled sentences (default: the scoreboard's)."""
+    # start-up: as above
     from coursekit.datasets import read_table
     from coursekit.exam import QUESTIONS, Accuracy
     from coursekit.small.figures import sense_figure

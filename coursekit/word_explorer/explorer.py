@@ -71,7 +71,7 @@ def explore(
     Any word of data/senses can be chosen, or one for which `senses` gives example sentences (see `compare`). A button keeps
     sentence 1 in `file` if a model assigns it another sense than you. `models` names those that are shown.
     """
-    import ipywidgets  # imported here, because `compare` does not need it
+    import ipywidgets  # start-up: `compare` does without
 
     given = _frozen(senses)
     wide = ipywidgets.Layout(width="98%")
