@@ -1,5 +1,7 @@
 """What the prose of the project says without computing it holds in what the notebook measures on the packaged text."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,12 @@ def test_a_few_seconds_of_training_are_better_than_none(measured):
     assert held_out[-1] < held_out[0] - 0.2
 
 
+of_python_3_11 = pytest.mark.skipif(
+    sys.version_info[:2] != (3, 11), reason="the prose is about the language reference of Python 3.11"
+)
+
+
+@of_python_3_11
 def test_the_neighbours_of_set_belong_to_both_senses(measured):
     near = {
         word
@@ -40,8 +48,7 @@ def test_the_neighbours_of_set_belong_to_both_senses(measured):
     assert {"get", "append", "frozenset"} <= near
 
 
-def test_the_readings_are_as_the_text_says(measured):
-    assert len(measured["labelled"]) == 85
+def test_both_readings_agree(measured):
     assert measured["agreement"] > 0.95
 
 
@@ -53,7 +60,13 @@ def test_the_claim_survives_its_control(measured):
     assert all(low > 0 for _, low, _ in gained.values())  # "purer than both baselines"
     layer_0 = tested["the same encoder's layer 0"]
     assert layer_0["p"] > 0.05 and abs(layer_0["purity"] - layer_0["chance"]) < 0.05  # "at chance"
-    # The model answer's numbers.
+
+
+@of_python_3_11
+def test_the_model_answer_has_the_notebook_s_numbers(measured):
+    tested, ends = measured["tested"], measured["ends"]
+    ours = tested["contextual vectors"]
+    assert len(measured["labelled"]) == 85
     assert round(ours["purity"], 2) == 0.91 and round(ours["chance"], 2) == 0.53
     assert np.round(ends["contextual vectors"], 2) == pytest.approx([0.83, 0.96], abs=0.011)
     assert round(tested["neighbouring words"]["purity"], 2) == 0.56

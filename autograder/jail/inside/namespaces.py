@@ -19,6 +19,7 @@ NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x0800000
 NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
 EVERY_NAMESPACE = NEWUSER | NEWNS | NEWPID | NEWIPC | NEWNET | NEWUTS | NEWCGROUP
 OF_A_SERVER = NEWUSER | NEWNS | NEWPID
+ADDRESSES = 4 << 30  # bytes that libraries and kernels may reserve and not use: torch for CUDA reserves 3 GB
 
 NOSUID, NODEV, NOEXEC, READ_ONLY, REMOUNT, BIND, RECURSIVE = 2, 4, 8, 1, 32, 4096, 16384
 CAPABILITY_VERSION_3 = 0x20080522
@@ -150,7 +151,7 @@ def limit_resources(limits: Limits, own_processes: bool) -> None:
         bounds[resource.RLIMIT_MSGQUEUE] = 0
     if Path("/proc/self/statm").exists():
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-        bounds[resource.RLIMIT_AS] = pages * resource.getpagesize() + 2 * limits.memory_bytes
+        bounds[resource.RLIMIT_AS] = pages * resource.getpagesize() + ADDRESSES + limits.memory_bytes
         # Should the machine run out of memory, this is what the kernel ends first.
         Path("/proc/self/oom_score_adj").write_text("1000")
     for kind, bound in bounds.items():

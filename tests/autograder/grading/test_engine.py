@@ -120,12 +120,12 @@ def test_who_kills_the_server_loses_alone(course, engine, perfect):
     assert statuses(grade(course, engine, "after", changed)) == {"passed"}
 
 
-LOOK_FOR = """
+LOOK_FOR = r"""
 import re
 found = set()
 with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
     for line in maps:
-        start, end, rights = re.match("(\\w+)-(\\w+) (....)", line).groups()
+        start, end, rights = re.match(r"(\w+)-(\w+) (....)", line).groups()
         if rights.startswith("rw"):
             memory.seek(int(start, 16))
             found |= {*re.findall(b"only-the-" + b"[a-z]+", memory.read(int(end, 16) - int(start, 16)))}

@@ -135,18 +135,6 @@ def test_what_servers_import_is_in_memory_once(zygote):
     wait_until_gone(forked)
 
 
-LARGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
-
-
-@pytest.mark.skipif(
-    not LARGE_PAGES.exists() or "[never]" in LARGE_PAGES.read_text(), reason="the system has no large pages"
-)
-def test_a_good_part_of_what_a_fork_would_copy_one_by_one_lies_in_large_pages(server):
-    warm = Path(f"/proc/{processes(server)[-1]}/smaps_rollup").read_text().splitlines()
-    (large,) = (int(line.split()[1]) << 10 for line in warm if line.startswith("AnonHugePages"))
-    assert large > 30_000_000
-
-
 @KILLED_OR_STOPPED
 def test_a_server_of_a_zygote_dies_alone_and_its_submission_with_it(zygote, number):
     one, other = zygote.server(), zygote.server()

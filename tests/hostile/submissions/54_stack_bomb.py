@@ -1,17 +1,12 @@
-"""tries: recursion without a limit
+"""tries: recursion that Python does not count
 loses: everything
 says: process stopped
 cell: first
 """
 
-import sys
+import itertools
 
-sys.setrecursionlimit(10**9)
-
-
-class Deep:
-    def __repr__(self):
-        return repr(self)
-
-
-Deep()
+nested = iter([])
+for _ in range(10**6):
+    nested = itertools.chain(nested, [])
+next(nested)
