@@ -53,7 +53,7 @@ def load_public(name: str, split: str = "validation") -> pd.DataFrame:
 
 def _fetch(name: str, wanted: Public, split: str) -> "Dataset":
     try:
-        import datasets  # optional: offline, the course does without
+        import datasets  # optional: only public data sets need it
     except ModuleNotFoundError as missing:
         raise PublicDataUnavailable(f"{name} needs a package: pip install datasets.") from missing
     own = f"The course's own counterpart is data/{wanted.counterpart}."

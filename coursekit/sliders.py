@@ -39,7 +39,7 @@ def interact(draw: Callable[..., None], by_button: bool = False, **controls: Any
 
     A control is a widget, or a value from which ipywidgets makes one: (0, 5) gives a slider, a list or dict a menu.
     """
-    import ipywidgets  # start-up: grading does without
+    import ipywidgets  # start-up: grading does not need it
 
     panel = ipywidgets.interactive(lambda **values: None, **controls)
     widgets = dict(zip(controls, panel.kwargs_widgets, strict=True))
@@ -66,7 +66,7 @@ def interact(draw: Callable[..., None], by_button: bool = False, **controls: Any
 
 def text_box(value: str, description: str) -> Any:
     """A control for `interact`: a box for a text, which counts once it is finished with Enter."""
-    import ipywidgets  # start-up: grading does without
+    import ipywidgets  # start-up: grading does not need it
 
     return ipywidgets.Text(value=value, description=description, continuous_update=False)
 

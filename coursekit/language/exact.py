@@ -128,10 +128,10 @@ def observe(
     mixture: Mixture, position: int, belief: Belief, words: Int[np.ndarray, " sentences"]
 ) -> tuple[Belief, Float[np.ndarray, " sentences"]]:
     """The belief after the word at a position, and the probability of this word under the belief before it."""
-    # node and word as one number: np.unique is several times slower on pairs
-    numbers = 1 + mixture.probability.shape[1]
-    pairs, node_of = np.unique(belief.node_of * numbers + (words - HIDDEN), return_inverse=True)
-    parent, word = pairs // numbers, pairs % numbers + HIDDEN
+    # a node and a word as one number: np.unique is several times slower on pairs
+    choices = 1 + mixture.probability.shape[1]  # every word, and HIDDEN
+    pairs, node_of = np.unique(belief.node_of * choices + (words - HIDDEN), return_inverse=True)
+    parent, word = pairs // choices, pairs % choices + HIDDEN
     wider = belief.split(parent, node_of)
     slots = mixture.slot_of[position][wider.template]
     seen = word[wider.node]

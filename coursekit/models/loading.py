@@ -72,7 +72,7 @@ def tokenizer(name: str, from_hub: bool = False) -> PreTrainedTokenizerBase:
         )
     if asked.stand_in is MINILM:
         return AutoTokenizer.from_pretrained(MINILM.package.folder())
-    from coursekit.models import smollm2  # start-up: who reads with MiniLM does without
+    from coursekit.models import smollm2  # start-up: MiniLM does not need it
 
     return smollm2.tokenizer()
 

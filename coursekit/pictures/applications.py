@@ -253,7 +253,7 @@ def triangle_slider(
     first: str, questions: pd.DataFrame, scores_of: Callable[[str], Scores], best_span: Callable
 ) -> None:
     """A slider over the questions, from the first id, above the triangle of the chosen one."""
-    from ipywidgets import IntSlider  # start-up: grading does without
+    from ipywidgets import IntSlider  # start-up: grading does not need it
 
     ids = questions.index
     slider = IntSlider(value=ids.get_loc(first), max=len(ids) - 1, continuous_update=False)

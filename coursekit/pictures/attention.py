@@ -165,7 +165,7 @@ def by_temperature(
 
 def temperature_slider(weights_at: Callable[[float], Float[Tensor, " T"]], words: Sequence[str]) -> None:
     """The weights of bank at the temperature of a slider, from 0.1 to 10."""
-    import ipywidgets  # start-up: grading does without
+    import ipywidgets  # start-up: grading does not need it
 
     def draw(temperature: float) -> None:
         weights = weights_at(temperature)
@@ -226,7 +226,7 @@ def scaling_slider(
     softmax: Callable[[Tensor, int], Tensor], entropy: Callable[[Tensor], Tensor], sizes: Sequence[int],
 ) -> None:  # fmt: skip
     """The weights of one random query over 16 random keys, without and with scaling, all truncated to the size of a slider."""
-    import ipywidgets  # start-up: grading does without
+    import ipywidgets  # start-up: grading does not need it
 
     drawn = torch.Generator().manual_seed(2)
     query, keys = (torch.randn(n, max(sizes), generator=drawn) for n in (1, 16))

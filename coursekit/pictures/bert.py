@@ -222,7 +222,7 @@ def hidden_words(
 
 def choose_hidden_word(language: Language, bert: BERT, sentences: Sequence[str]) -> None:
     """A menu of sentences and a slider of positions above the three distributions of the masked word."""
-    import ipywidgets  # start-up: grading does without
+    import ipywidgets  # start-up: grading does not need it
 
     def draw(sentence: str, place: int) -> None:
         place = min(place, len(sentence.split()))

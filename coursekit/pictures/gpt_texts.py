@@ -67,7 +67,7 @@ def choice_sliders(
     sample: Sample, top_p: TopP, unchanged: Float[Tensor, "1 V"], exact: Float[Tensor, " V"], vocabulary: Sequence[str]
 ) -> None:  # fmt: skip
     """Sliders for the temperature and p, above the distribution before and after both are applied."""
-    import ipywidgets  # start-up: grading does without
+    import ipywidgets  # start-up: grading does not need it
     import torch
 
     from coursekit.sliders import interact

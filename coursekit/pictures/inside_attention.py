@@ -32,7 +32,7 @@ def heads_with_sliders(
     attention: Float[Tensor, "L H T T"], tokens: Sequence[str], layer: int, number: int
 ) -> None:
     """One head at a time, with a slider for its layer and one for its number."""
-    import ipywidgets  # start-up: grading does without
+    import ipywidgets  # start-up: grading does not need it
 
     def draw(layer: int, head: int) -> None:
         one_head(attention[layer, head], tokens, f"layer {layer}, head {head}")

@@ -102,7 +102,7 @@ def contextual_vectors(found: Sequence[Occurrence], layer: int = LAYER) -> Float
 
     Of a long passage, the encoder reads 600 characters on either side, or fewer if these are too many tokens. Layer 0 is the table of subwords, with positions.
     """
-    # start-up: most of the project does without a model
+    # start-up: most of the project needs no model
     from transformers import AutoTokenizer
 
     from coursekit.models.catalogue import MINILM

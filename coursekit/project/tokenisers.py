@@ -52,7 +52,7 @@ def learn(passages: Sequence[str], size: int) -> Tokeniser:
 
 def bert() -> Tokeniser:
     """BERT's WordPiece. It ignores case and accents, so the text does not come back."""
-    # start-up: the other tokenisers do without
+    # start-up: the other tokenisers do not need it
     from transformers import AutoTokenizer
 
     from coursekit.models.catalogue import MINILM

@@ -193,7 +193,7 @@ class Spelling:
     def __init__(self, vocabulary: tuple[str, ...] | None = None):
         """The words of the ids; by default, those of the course's language."""
         if vocabulary is None:
-            from coursekit.language import load_language  # start-up: the spelling of English does without
+            from coursekit.language import load_language  # start-up: not needed where the words are given
 
             vocabulary = load_language().vocabulary
         self.special = [word for word in vocabulary if word.startswith("[")]

@@ -23,7 +23,7 @@ def recorded(name: str) -> "pd.DataFrame":
     Index: the measure. Columns: `mean` and `half_width` of its 95 % interval (Student's t over seeds), `seeds` (how
     many), `untrained` (the mean of the same models before the first step). Raises DataMissing if there is no table.
     """
-    # start-up: who only needs a model does without pandas and SciPy
+    # start-up: loading a model needs neither pandas nor SciPy
     import pandas as pd
 
     from coursekit.datasets import read_table

@@ -71,7 +71,7 @@ def explore(
     Any word of data/senses can be chosen, or one for which `senses` gives example sentences (see `compare`). A button keeps
     sentence 1 in `file` if a model assigns it another sense than you. `models` names those that are shown.
     """
-    import ipywidgets  # start-up: `compare` does without
+    import ipywidgets  # start-up: `compare` does not need it
 
     given = _frozen(senses)
     wide = ipywidgets.Layout(width="98%")
